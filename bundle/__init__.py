@@ -1,0 +1,1 @@
+"""What the other packages share; it imports none of them."""

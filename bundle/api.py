@@ -1,0 +1,116 @@
+"""Client of an OpenAI-compatible server: what probes and checks ask of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import requests
+
+from bundle.errors import CouldNotRun, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pydantic import SecretStr
+
+    from bundle.settings import Settings
+
+Message = dict[str, str]
+
+
+class ServerError(CouldNotRun):
+    """The server did not answer, or answered with an error."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer; token counts are the server's own."""
+
+    text: str
+    finish_reason: str
+    prompt_tokens: int
+    completion_tokens: int
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server at `url`; `timeout` is in seconds and holds for each read."""
+
+    url: str
+    key: SecretStr | None = None
+    timeout: float = 60.0
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Request headers; the key goes nowhere else."""
+        if self.key is None:
+            return {}
+        return {"Authorization": f"Bearer {self.key.get_secret_value()}"}
+
+    def healthy(self) -> bool:
+        """Whether `GET /health` says 200; a hung engine says so too (vLLM 0.23)."""
+        try:
+            return self._get("/health").ok
+        except ServerError:
+            return False
+
+    def served_models(self) -> list[str]:
+        """Names under which the server offers models."""
+        return [entry["id"] for entry in self._get("/v1/models").json()["data"]]
+
+    def metrics(self) -> str:
+        """Prometheus text of the engine."""
+        return self._get("/metrics").text
+
+    def chat(self, model: str, messages: Sequence[Message], **options: object) -> Reply:
+        """Send `messages`; `options` are fields of the chat completion request."""
+        body = {"model": model, "messages": list(messages), **options}
+        answer = self._post("/v1/chat/completions", body)
+        choice, usage = answer["choices"][0], answer["usage"]
+        return Reply(
+            choice["message"]["content"] or "",
+            choice["finish_reason"],
+            usage["prompt_tokens"],
+            usage["completion_tokens"],
+        )
+
+    def _get(self, path: str) -> requests.Response:
+        return self._send("GET", path)
+
+    def _post(self, path: str, body: dict[str, object]) -> dict[str, Any]:
+        answer: dict[str, Any] = self._send("POST", path, body).json()
+        return answer
+
+    def _send(
+        self, method: str, path: str, body: dict[str, object] | None = None
+    ) -> requests.Response:
+        url = self.url + path
+        try:
+            answer = requests.request(
+                method, url, json=body, headers=self.headers, timeout=self.timeout
+            )
+        except requests.RequestException as error:
+            raise ServerError(
+                Problem(
+                    f"{url} does not answer: {_reason(error)}",
+                    "start the server with `make up`, or set BUNDLE_SERVER_URL",
+                )
+            ) from error
+        if not answer.ok:
+            found = f"{url} answered {answer.status_code}: {answer.text[:300]}"
+            raise ServerError(Problem(found, "read the server's log"))
+        return answer
+
+
+def server(settings: Settings, timeout: float = 60.0) -> Server:
+    """Give the server that `settings` names."""
+    return Server(settings.server_url, settings.api_key, timeout)
+
+
+def _reason(error: requests.RequestException) -> str:
+    if isinstance(error, requests.Timeout):
+        return "timed out"
+    if isinstance(error, requests.ConnectionError):
+        return "connection refused or broken"
+    return type(error).__name__

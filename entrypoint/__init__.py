@@ -1,0 +1,1 @@
+"""From container start to a running server."""
