@@ -159,7 +159,7 @@ def load_model(models_dir: Path, name: str) -> Model:
         known = sorted(path.parent.name for path in models_dir.glob("*/model.yaml"))
         raise BadSettings(
             Problem(
-                f"BUNDLE_MODEL={name!r} names no folder with a model.yaml in {models_dir}",
+                f"BUNDLE_MODEL={name!r}: no folder of that name in {models_dir}",
                 f"set it to one of {', '.join(known) or '(none is there)'}",
             )
         )

@@ -32,6 +32,9 @@ PREFIX = "BUNDLE_"
 SERVER_PORT = 8000
 EXPORTER_PORT = 9810
 
+# In RUN_DIR: written when the engine is started; `scripts.health` compares with it.
+STARTED = "started.json"
+
 
 def _words(text: str) -> str:
     try:
@@ -40,6 +43,9 @@ def _words(text: str) -> str:
         message = f"does not split into words as a shell would: {error}"
         raise ValueError(message) from error
     return text
+
+
+_Folder = Annotated[Path, AfterValidator(Path.absolute)]
 
 
 def _one_two_four_eight(number: int) -> int:
@@ -59,14 +65,14 @@ class Settings(BaseSettings):
     model: str = Field(
         "qwen-1_8b-chat", description="Folder in MODELS_DIR that describes the model."
     )
-    models_dir: Path = Field(
+    models_dir: _Folder = Field(
         Path(__file__).resolve().parents[1] / "models",
         description="Where the model descriptions lie.",
     )
     device: Literal["auto", "ascend", "cpu"] = Field(
         "auto", description="What computes; auto takes the NPU if the host has one."
     )
-    weights_dir: Path = Field(Path("/models"), description="Where the weights lie.")
+    weights_dir: _Folder = Field(Path("/models"), description="Where the weights lie.")
     weights_format: Literal["native", "original"] = Field(
         "native", description="native needs no remote code; original is as published."
     )
@@ -109,7 +115,7 @@ class Settings(BaseSettings):
         pattern=r"^https?://[^/\s]+$",
         description="Where the exporter and the smoke test find the server.",
     )
-    run_dir: Path = Field(
+    run_dir: _Folder = Field(
         Path("/run/bundle"), description="Small files that live as long as the server."
     )
     engine_python: str = Field(

@@ -1,0 +1,60 @@
+# The front door; `make` alone prints this list.
+PYTHON ?= python3
+BUNDLE := .venv/bundle/bin/python
+DEV := .venv/dev/bin/python
+UV := .venv/tool/bin/uv
+# With the settings of the embedded default; a container has its own.
+EMBEDDED = BUNDLE_MODEL=$${BUNDLE_MODEL:-smollm2-135m-instruct}
+
+.DEFAULT_GOAL := help
+.PHONY: help up down smoke weights health test lint unit process generate lock clean
+
+help: ## print this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+up: ## install, fetch, serve and prove the model on this host
+	@$(PYTHON) -m scripts.install bundle
+	@$(BUNDLE) -m scripts.up
+
+down: ## stop what `make up` started; leaves no process
+	@$(PYTHON) -m scripts.install bundle
+	@$(BUNDLE) -m scripts.down
+
+smoke: ## prove the running server again; the exit code is the verdict
+	@$(PYTHON) -m scripts.install bundle
+	@$(EMBEDDED) $(BUNDLE) -m scripts.smoke --out var/report
+
+weights: ## fetch, verify and convert the weights, without serving
+	@$(PYTHON) -m scripts.install bundle engine-cpu
+	@$(EMBEDDED) BUNDLE_WEIGHTS_DIR=$${BUNDLE_WEIGHTS_DIR:-var/models} \
+	  BUNDLE_ENGINE_PYTHON=$${BUNDLE_ENGINE_PYTHON:-$(CURDIR)/.venv/engine-cpu/bin/python} \
+	  $(BUNDLE) -m scripts.weights fetch
+
+test: lint unit process ## lint, unit and process tests (15 minutes on 2 cores)
+
+lint: dev ## ruff with every rule, mypy strict, generated files fresh
+	$(DEV) -m ruff check .
+	$(DEV) -m ruff format --check .
+	$(DEV) -m mypy
+	$(DEV) -m tests.generate --check
+
+unit: dev ## pure functions, seconds
+	$(DEV) -m pytest tests/unit tests/test_repo.py
+
+process: dev ## real processes, the real engine on the CPU
+	@$(PYTHON) -m scripts.install engine-cpu
+	$(DEV) -m pytest tests/process
+
+generate: dev ## write the files that are derived from code
+	$(DEV) -m tests.generate
+
+lock: ## resolve requirements/*.txt anew
+	@$(PYTHON) -m scripts.install tool
+	sh requirements/lock.sh $(UV)
+
+clean: down ## stop, and remove environments, weights, caches and reports
+	rm -rf .venv var
+
+.PHONY: dev
+dev:
+	@$(PYTHON) -m scripts.install dev

@@ -1,0 +1,80 @@
+"""What the NPUs of this machine are, from `npu-smi info`.
+
+Only the family so far; `model.yaml` chooses dtype and flags by it.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from typing import TYPE_CHECKING
+
+from bundle.errors import HostNotReady, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bundle.model import Family
+
+# Chip names as `npu-smi info` prints them, and the family that vllm-ascend builds for.
+# A plain 910B is the first 910 (910A cards print so), which vllm-ascend does not support.
+_FAMILIES: tuple[tuple[str, Family], ...] = (
+    (r"910B\d[\w-]*", "atlas-a2"),
+    (r"Ascend910(_93\d\d)?", "atlas-a3"),
+    (r"310P\d", "atlas-310p"),
+    (r"Ascend950\w*", "atlas-a5"),
+)
+
+# "| 0     910B3    | OK  |" and, on the 950, "| 0 | Ascend950DT | OK |".
+_CHIP_ROW = r"^\|\s*\d+\s+\|?\s*([A-Za-z]*\d+[\w-]*)\s*\|\s*[A-Z]\w*\s*\|"
+
+TIMEOUT_SECONDS = 5  # a card that hangs must not hang the start
+
+
+def npu_smi() -> str:
+    """Text of `npu-smi info`; raises `HostNotReady` if it gives none."""
+    command = ["npu-smi", "info"]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False
+        )
+    except FileNotFoundError as error:
+        raise HostNotReady(
+            Problem(
+                "npu-smi is not on the PATH",
+                "install the Ascend driver, or mount the host's npu-smi here",
+            )
+        ) from error
+    except subprocess.TimeoutExpired as error:
+        raise HostNotReady(
+            Problem(
+                f"npu-smi info gave no answer within {TIMEOUT_SECONDS} s",
+                "reset the card or restart the host's driver",
+            )
+        ) from error
+    return done.stdout + done.stderr
+
+
+def family(read: Callable[[], str] = npu_smi) -> Family:
+    """Device family of the first chip; raises `HostNotReady` if it is not supported."""
+    text = read()
+    names = re.findall(
+        r"^\|\s*\d+\s+\|?\s*([A-Za-z]*\d+[\w-]*)\s*\|\s*[A-Z]\w*\s*\|", text, re.MULTILINE
+    )
+    for pattern, found in _FAMILIES:
+        if names and re.fullmatch(pattern, names[0]):
+            return found
+    if not names:
+        head = " / ".join(text.split("\n")[:2]).strip() or "(no output)"
+        raise HostNotReady(
+            Problem(
+                f"npu-smi info lists no chip; it says: {head}",
+                "end what holds the card, and see that npu-smi works on the host",
+            )
+        )
+    raise HostNotReady(
+        Problem(
+            f"chip {names[0]!r} is of no supported family",
+            "use Atlas A2, A3, 300I Duo (310P) or 950; or set BUNDLE_DEVICE=cpu",
+        )
+    )

@@ -1,0 +1,17 @@
+#!/bin/sh
+# Resolve every lock for Python 3.10 to 3.12 on Linux x86_64 and aarch64: `make lock`.
+set -eu
+uv=$1
+cd "$(dirname "$0")/.."
+lock() {
+  name=$1
+  shift
+  "$uv" pip compile --quiet --universal --python-version 3.10 --generate-hashes \
+    --no-emit-index-url --custom-compile-command "make lock" \
+    "$@" --output-file "requirements/$name.txt"
+}
+lock tool requirements/tool.in
+lock bundle pyproject.toml
+# The tests run our code with the versions that are deployed.
+lock dev pyproject.toml --extra dev --constraints requirements/bundle.txt
+lock engine-cpu requirements/engine-cpu.in --overrides requirements/engine-cpu.overrides

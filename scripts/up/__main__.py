@@ -1,0 +1,108 @@
+"""`python -m scripts.up`: serve the model on this host and prove it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from bundle import host
+from bundle.errors import CouldNotRun, HostNotReady, Problem, run_command
+from bundle.model import Model, load_model
+from bundle.settings import EXPORTER_PORT, SERVER_PORT, Settings, load
+from scripts.install import install
+from scripts.up import place, process, wait
+from scripts.up.checks import check_host
+from scripts.weights.__main__ import ensure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def main(environ: Mapping[str, str]) -> int:
+    """Check, install, fetch, start, wait, prove."""
+    environ = place.embedded_environ(environ)
+    settings = load(environ)
+    model = load_model(settings.models_dir, settings.model)
+    if settings.device != "cpu" and host.has_npu():
+        return ascend_host()
+    place.make_folders()
+    with place.only_one():
+        running = _already_running(settings)
+        check_host(settings, model, installed=running is not None)
+        install("tool")
+        install("engine-cpu")
+        ensure(settings, model)
+        _serve(settings, environ, running)
+        return _prove(model, environ)
+
+
+def ascend_host() -> int:
+    """Say what is the case on a host with an NPU."""
+    raise CouldNotRun(
+        Problem(
+            "this host has an NPU (/dev/davinci_manager), where the bundle runs in "
+            "Docker by compose.yaml, which is not there yet",
+            "set BUNDLE_DEVICE=cpu to serve on the CPU of this host",
+        )
+    )
+
+
+def _already_running(settings: Settings) -> process.Running | None:
+    running = process.find()
+    if running and running.model != settings.model:
+        raise HostNotReady(
+            Problem(
+                f"{running.model} is being served here, not {settings.model}",
+                "run `make down` first",
+            )
+        )
+    return running
+
+
+def _serve(
+    settings: Settings, environ: Mapping[str, str], running: process.Running | None
+) -> None:
+    if running:
+        print(f"already running, process {running.pid}", flush=True)
+        wait.until_ready(settings, running)
+        return
+    print(f"starting the server; its log is {place.LOG}", flush=True)
+    running, child = process.start(environ, settings.model, settings.drain_seconds)
+    try:
+        seconds = wait.until_ready(settings, running, child.poll)
+    except BaseException:
+        process.stop(running)  # nothing half-started stays behind, also at Ctrl-C
+        raise
+    print(f"ready after {seconds:.0f} s", flush=True)
+
+
+def _prove(model: Model, environ: Mapping[str, str]) -> int:
+    command = [sys.executable, "-m", "scripts.smoke", "--out", str(place.REPORT)]
+    done = subprocess.run(command, cwd=place.ROOT, env=dict(environ), check=False)
+    print(
+        f"\n{model.title} is served:",
+        f"  chat     http://127.0.0.1:{SERVER_PORT}/v1/chat/completions",
+        f"  status   http://127.0.0.1:{EXPORTER_PORT}/",
+        f"  metrics  http://127.0.0.1:{EXPORTER_PORT}/metrics",
+        f"  report   {place.REPORT / 'report.md'}",
+        "stop it with `make down`",
+        sep="\n",
+        flush=True,
+    )
+    return done.returncode
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _interrupt)
+    started = time.monotonic()
+    code = run_command(lambda: main(os.environ))
+    print(f"total {time.monotonic() - started:.0f} s", flush=True)
+    sys.exit(code)
