@@ -1,0 +1,90 @@
+"""Intervals around what was measured, so that few samples do not pose as many."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Z95 = 1.959964  # two-sided 95% quantile of the normal distribution
+
+# Samples that support a percentile at 99% confidence, by MLPerf's early-stopping rule:
+# https://github.com/mlcommons/endpoints docs/early_stopping.md
+P99_NEEDS = 662
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Both ends; `None` where the samples do not bound that side."""
+
+    low: float | None
+    high: float | None
+
+
+def wilson(successes: int, trials: int, z: float = Z95) -> Interval:
+    """Wilson score interval of a proportion.
+
+    With p = k/n: (p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n).
+    Wilson, E. B. (1927), J. Am. Stat. Assoc. 22:209-212. Unlike the textbook interval it
+    stays within 0..1 and is right for few trials. No trials: nothing is known, 0..1.
+    """
+    if trials == 0:
+        return Interval(0.0, 1.0)
+    share, squared = successes / trials, z * z
+    centre = share + squared / (2 * trials)
+    spread = z * math.sqrt(share * (1 - share) / trials + squared / (4 * trials * trials))
+    scale = 1 + squared / trials
+    # At 0 and n the formula gives 0 and 1, up to rounding.
+    return Interval(
+        max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+    )
+
+
+def percentile(samples: Sequence[float], percent: float) -> float:
+    """Percentile with linear interpolation between ranks, as `numpy.percentile`.
+
+    With the sorted samples x_0..x_(n-1) and h = (n-1) percent/100:
+    x_⌊h⌋ + (h-⌊h⌋)(x_⌈h⌉ - x_⌊h⌋). Hyndman and Fan (1996), The American Statistician
+    50:361-365, definition 7. Raises `ValueError` for no samples.
+    """
+    if not samples:
+        raise ValueError("a percentile of no samples")
+    ordered = sorted(samples)
+    position = (len(ordered) - 1) * percent / 100
+    low, high = ordered[math.floor(position)], ordered[math.ceil(position)]
+    return low + (position - math.floor(position)) * (high - low)
+
+
+def percentile_interval(samples: Sequence[float], percent: float) -> Interval:
+    """95% interval of a percentile by order statistics, whatever the distribution.
+
+    The number B of samples below the percentile q is Binomial(n, percent/100), so
+    P(x_(l) < q < x_(u)) = P(l ≤ B ≤ u-1); l and u-1 are its 2.5% and 97.5% quantiles.
+    David and Nagaraja (2003), Order Statistics, 3rd ed., section 7.1. A rank outside
+    1..n means that the samples do not bound that side.
+    """
+    low, high = interval_ranks(len(samples), percent)
+    ordered = sorted(samples)
+    return Interval(
+        ordered[low - 1] if low else None, ordered[high - 1] if high else None
+    )
+
+
+def interval_ranks(count: int, percent: float) -> tuple[int | None, int | None]:
+    """Ranks, from 1, of the two samples that bound the percentile; see above."""
+    low = _binomial_quantile(count, percent / 100, 0.025)
+    high = _binomial_quantile(count, percent / 100, 0.975) + 1
+    return (low if low >= 1 else None, high if high <= count else None)
+
+
+def _binomial_quantile(count: int, share: float, probability: float) -> int:
+    """Smallest k with P(B ≤ k) ≥ probability."""
+    below = 0.0
+    for k in range(count):
+        below += math.comb(count, k) * share**k * (1 - share) ** (count - k)
+        if below >= probability:
+            return k
+    return count

@@ -1,0 +1,1 @@
+"""Weights: fetch, verify, convert to the native layout."""

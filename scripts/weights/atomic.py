@@ -1,0 +1,58 @@
+"""A folder that appears complete, or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@contextmanager
+def new_folder(target: Path, *, keep: bool = False) -> Iterator[Path]:
+    """Give a folder beside `target` that takes its place when the block ends well.
+
+    A failure or a kill leaves `target` as it was. With `keep`, what was made so far
+    stays for the next run, so that a download goes on where it broke off.
+    """
+    partial = target.with_name(f".{target.name}.partial")
+    if not keep:
+        shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True, exist_ok=True)
+    try:
+        yield partial
+        _flush(partial)
+        _replace(partial, target)
+    except BaseException:
+        if not keep:
+            shutil.rmtree(partial, ignore_errors=True)
+        raise
+
+
+def _replace(partial: Path, target: Path) -> None:
+    """Move `partial` to `target`; what was there is gone only after that."""
+    old = target.with_name(f".{target.name}.old")
+    shutil.rmtree(old, ignore_errors=True)
+    if target.exists():
+        target.rename(old)
+    partial.rename(target)
+    _flush_entry(target.parent)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _flush(folder: Path) -> None:
+    for path in folder.rglob("*"):
+        _flush_entry(path)
+    _flush_entry(folder)
+
+
+def _flush_entry(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,1 @@
+"""Tests, by tier: unit, process, monitoring, container, device."""

@@ -1,0 +1,101 @@
+"""One home per fact, and arrows that point one way."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from bundle.settings import EXPORTER_PORT, SERVER_PORT, variables
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("bundle", "entrypoint", "monitoring", "scripts")
+SOURCES = sorted(path for name in PACKAGES for path in (ROOT / name).rglob("*.py"))
+
+
+def imported(path: Path) -> set[str]:
+    """Give the top-level names that a file imports."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module.split(".")[0])
+    return names
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_packages_import_only_bundle_and_themselves(path: Path) -> None:
+    own = path.relative_to(ROOT).parts[0]
+
+    assert imported(path) & set(PACKAGES) <= {own, "bundle"}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_only_commands_read_the_environment(path: Path) -> None:
+    text = path.read_text()
+
+    assert (
+        "os.environ" not in text
+        or '__name__ == "__main__"' in text
+        or (path.name in {"install.py"})
+    )
+
+
+def test_the_installer_and_what_it_imports_need_only_the_standard_library() -> None:
+    outside = {"pydantic", "yaml", "requests", "aiohttp", "supervisor", "modelscope"}
+
+    for name in ("scripts/install.py", "bundle/errors.py", "bundle/toolchain.py"):
+        assert not imported(ROOT / name) & outside, name
+
+
+@pytest.mark.parametrize("lock", sorted((ROOT / "requirements").glob("*.txt")))
+def test_every_lock_has_hashes_and_names_no_index(lock: Path) -> None:
+    lines = lock.read_text().splitlines()
+    pinned = [line for line in lines if re.match(r"^[a-z0-9].*==", line, re.IGNORECASE)]
+
+    assert pinned
+    assert all(line.endswith("\\") for line in pinned)
+    assert not [line for line in lines if "://" in line and not line.startswith(" ")]
+
+
+def test_the_newest_changelog_heading_is_the_version() -> None:
+    project = (ROOT / "pyproject.toml").read_text()
+    version = re.search(r'^version = "(.+)"$', project, re.MULTILINE)
+    heading = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+
+    assert version
+    assert heading
+    assert heading[1] == version[1]
+
+
+def test_every_make_target_in_the_readme_exists() -> None:
+    targets = set(
+        re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    )
+    used = set(re.findall(r"\bmake ([a-z-]+)", (ROOT / "README.md").read_text()))
+
+    assert used
+    assert used <= targets
+
+
+def test_every_exit_code_has_its_heading_in_the_runbook() -> None:
+    runbook = (ROOT / "docs/runbook.md").read_text()
+
+    for code in (0, 1, 2, 64, 69, 78):
+        assert f"\n## exit {code}" in runbook
+
+
+def test_every_setting_that_a_document_names_exists() -> None:
+    for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "Makefile"]:
+        named = set(re.findall(r"\bBUNDLE_[A-Z_]*[A-Z]", path.read_text()))
+        assert named <= set(variables()), path
+
+
+def test_the_readme_tells_the_ports_of_the_code() -> None:
+    readme = (ROOT / "README.md").read_text()
+
+    assert str(SERVER_PORT) in readme
+    assert str(EXPORTER_PORT) in readme
