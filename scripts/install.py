@@ -144,15 +144,16 @@ def _run(command: Sequence[str]) -> None:
 
 
 def uv_environ(environ: Mapping[str, str], pip_config: str) -> dict[str, str]:
-    """Let uv use the index that pip is set to; uv reads no settings of pip.
+    """Let uv trust and use what pip does: the system's certificates, and pip's index.
 
-    `pip_config` is the output of `pip config list`.
+    `pip_config` is the output of `pip config list`; uv reads no settings of pip.
     """
-    if "UV_DEFAULT_INDEX" in environ:
-        return {}
     found = re.findall(r"^\S+\.index-url='(.+)'$", pip_config, re.MULTILINE)
     index = environ.get("PIP_INDEX_URL") or (found[-1] if found else None)
-    return {"UV_DEFAULT_INDEX": index} if index else {}
+    defaults = {"UV_SYSTEM_CERTS": "true"}
+    if index:
+        defaults["UV_DEFAULT_INDEX"] = index
+    return {name: value for name, value in defaults.items() if name not in environ}
 
 
 def _pip_config() -> str:

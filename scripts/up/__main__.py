@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 def main(environ: Mapping[str, str]) -> int:
     """Check, install, fetch, start, wait, prove."""
+    own_engine = "BUNDLE_ENGINE_PYTHON" in environ
     environ = place.embedded_environ(environ)
     settings = load(environ)
     model = load_model(settings.models_dir, settings.model)
@@ -33,8 +34,8 @@ def main(environ: Mapping[str, str]) -> int:
     with place.only_one():
         running = _already_running(settings)
         check_host(settings, model, installed=running is not None)
-        install("tool")
-        install("engine-cpu")
+        for name in () if own_engine else ("tool", "engine-cpu"):
+            install(name)
         ensure(settings, model)
         _serve(settings, environ, running)
         return _prove(model, environ)
