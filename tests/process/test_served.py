@@ -1,0 +1,164 @@
+"""The demo model on the real vLLM, started once by the real `make up` command.
+
+The tests run in the order of the file; the last one stops the server.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import requests
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
+URL = "http://127.0.0.1:8000"
+MODEL = "smollm2-135m-instruct"
+MAKE_UP_SECONDS = 1200  # the first one fetches the demo model and fills caches
+
+
+def command(module: str, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of the bundle with the settings of the embedded default."""
+    return subprocess.run(
+        [sys.executable, "-m", module, *words],
+        cwd=ROOT,
+        env={**os.environ, "BUNDLE_MODEL": MODEL, **environ},
+        capture_output=True,
+        text=True,
+        timeout=MAKE_UP_SECONDS,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def up() -> Iterator[subprocess.CompletedProcess[str]]:
+    """Give what `make up` printed; the server runs until the module is done."""
+    if command("scripts.down").stdout != "nothing is running\n":
+        print("a server of `make up` was running here; it has been stopped")
+    done = command("scripts.up")
+    yield done
+    command("scripts.down")
+
+
+def chat(question: str, **options: object) -> dict[str, Any]:
+    """Ask the served model at temperature 0."""
+    body = {
+        "model": MODEL,
+        "messages": [{"role": "user", "content": question}],
+        "temperature": 0,
+        **options,
+    }
+    answer = requests.post(f"{URL}/v1/chat/completions", json=body, timeout=60)
+    answer.raise_for_status()
+    choice: dict[str, Any] = answer.json()["choices"][0]
+    return choice
+
+
+@pytest.mark.timeout(MAKE_UP_SECONDS + 60)
+def test_make_up_serves_and_proves(up: subprocess.CompletedProcess[str]) -> None:
+    print(up.stdout, up.stderr)
+
+    assert up.returncode == 0
+    assert "is served:" in up.stdout
+    assert "Traceback" not in up.stdout + up.stderr
+
+
+@pytest.mark.usefixtures("up")
+def test_the_model_answers_and_stops() -> None:
+    choice = chat("What is the capital of China?", max_tokens=32)
+
+    assert "Beijing" in choice["message"]["content"]
+    assert choice["finish_reason"] == "stop"
+
+
+@pytest.mark.usefixtures("up")
+def test_the_report_holds_what_was_measured() -> None:
+    report = json.loads((ROOT / "var/report/report.json").read_text())
+
+    assert report["verdict"] == "pass"
+    assert (ROOT / "var/report/report.md").read_text().startswith("# ")
+
+
+@pytest.mark.usefixtures("up")
+def test_the_exporter_shows_ttft_and_tpot_of_real_requests() -> None:
+    page = requests.get("http://127.0.0.1:9810/metrics", timeout=10).text
+
+    assert "bundle_server_up 1.0" in page
+    for name in ("time_to_first_token", "time_per_output_token"):
+        (count,) = [
+            line
+            for line in page.splitlines()
+            if line.startswith(f"bundle_engine_{name}_seconds_count")
+        ]
+        assert float(count.split()[-1]) > 0
+
+
+@pytest.mark.usefixtures("up")
+@pytest.mark.parametrize("probe", ["live", "ready", "startup"])
+def test_every_probe_is_good(probe: str) -> None:
+    done = command("scripts.health", probe, BUNDLE_RUN_DIR=str(ROOT / "var/run"))
+
+    assert (done.returncode, done.stdout) == (0, f"{probe}\n")
+
+
+@pytest.mark.usefixtures("up")
+def test_a_second_make_up_finds_it_running() -> None:
+    started = time.monotonic()
+
+    done = command("scripts.up")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "already running" in done.stdout
+    assert "installing" not in done.stdout
+    assert time.monotonic() - started < 120
+
+
+@pytest.mark.usefixtures("up")
+def test_another_model_is_refused_while_one_is_served() -> None:
+    done = command("scripts.up", BUNDLE_MODEL="qwen-1_8b-chat")
+
+    assert done.returncode == 69
+    assert "run `make down` first" in done.stderr
+
+
+@pytest.mark.usefixtures("up")
+def test_a_request_in_flight_finishes_after_sigterm_and_down_leaves_nothing() -> None:
+    record = json.loads((ROOT / "var/run/server.json").read_text())
+    finished: list[str] = []
+    body = {"model": MODEL, "prompt": "Once", "max_tokens": 300, "ignore_eos": True}
+
+    def generate() -> None:
+        answer = requests.post(f"{URL}/v1/completions", json=body, timeout=120)
+        finished.append(answer.json()["choices"][0]["finish_reason"])
+
+    request = threading.Thread(target=generate)
+    request.start()
+    time.sleep(2)
+    assert not finished
+    os.kill(record["pid"], signal.SIGTERM)
+    request.join(timeout=60)
+
+    assert finished == ["length"]
+    assert command("scripts.down").returncode == 0
+    assert not [stat for stat in sessions() if stat == record["pid"]]
+
+
+def sessions() -> Iterator[int]:
+    """Give the session id of every living process."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if fields[0] != "Z":
+            yield int(fields[3])

@@ -1,0 +1,64 @@
+"""A folder appears complete or not at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from scripts.weights.atomic import new_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_good_end_puts_the_folder_in_place(tmp_path: Path) -> None:
+    with new_folder(tmp_path / "a/b") as partial:
+        (partial / "f").write_text("new")
+        assert not (tmp_path / "a/b").exists()
+
+    assert (tmp_path / "a/b/f").read_text() == "new"
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["b"]
+
+
+def test_an_existing_folder_is_replaced_whole(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b/old").touch()
+
+    with new_folder(tmp_path / "b") as partial:
+        (partial / "new").touch()
+
+    assert [path.name for path in (tmp_path / "b").iterdir()] == ["new"]
+
+
+def test_a_failure_leaves_the_old_folder_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+
+    with pytest.raises(KeyboardInterrupt), new_folder(tmp_path / "b") as partial:
+        (partial / "f").touch()
+        raise KeyboardInterrupt
+
+    assert [path.name for path in tmp_path.iterdir()] == ["b"]
+    assert list((tmp_path / "b").iterdir()) == []
+
+
+def test_what_a_killed_run_left_is_cleared(tmp_path: Path) -> None:
+    (tmp_path / ".b.partial").mkdir()
+    (tmp_path / ".b.partial/junk").touch()
+
+    with new_folder(tmp_path / "b") as partial:
+        (partial / "f").touch()
+
+    assert [path.name for path in (tmp_path / "b").iterdir()] == ["f"]
+
+
+def test_a_download_is_kept_for_the_next_run(tmp_path: Path) -> None:
+    with (
+        pytest.raises(OSError, match="broke"),
+        new_folder(tmp_path / "b", keep=True) as p,
+    ):
+        (p / "half").touch()
+        raise OSError("broke")
+
+    with new_folder(tmp_path / "b", keep=True) as partial:
+        assert (partial / "half").exists()
