@@ -29,7 +29,7 @@ def configuration() -> str:
     lines = [
         "# Configuration",
         "",
-        "Environment variables, read once at the start; an unknown `BUNDLE_…` is an error.",
+        "Environment variables, read once at the start; an unknown one is an error.",
         "Written by `make generate` from `bundle/settings.py`.",
         "",
         "| variable | default | what it is for |",

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -52,11 +53,9 @@ def left(clone: Path) -> list[str]:
     """Give the command lines of processes that still work in the copy."""
     found = []
     for cwd in Path("/proc").glob("[0-9]*/cwd"):
-        try:
+        with suppress(OSError):  # it may end while we look
             if cwd.resolve().is_relative_to(clone):
                 found.append((cwd.parent / "cmdline").read_text().replace("\0", " "))
-        except OSError:
-            continue
     return found
 
 

@@ -8,8 +8,8 @@ from bundle.causes import CAUSES, classify
 
 LINES = {
     "bad-flag": "api_server.py: error: unrecognized arguments: --no-such-flag",
-    "compiler-missing": "torch._inductor.exc.InvalidCxxCompiler: No working C++ compiler",
-    "libnuma-missing": "ImportError: libnuma.so.1: cannot open shared object file: No such",
+    "compiler-missing": "torch._inductor.exc.InvalidCxxCompiler: No working C++",
+    "libnuma-missing": "ImportError: libnuma.so.1: cannot open shared object file",
     "architecture-unknown": "Model architectures ['X'] are not supported for now.",
     "kv-cache-too-small": "ValueError: To serve at least one request with the models's max "
     "seq len (8192), (1.5 GiB KV cache is needed, which is larger than the available KV "

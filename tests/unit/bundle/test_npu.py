@@ -11,7 +11,7 @@ from bundle.errors import HostNotReady
 def table(name: str, first: str = "| 0     {} | OK            | 88.6  |") -> str:
     """Give the rows of one chip."""
     row = first.format(name)
-    return f"| NPU   Name   | Health | Power(W) |\n+====+\n{row}\n| 0  | 0000:5A:00.0 | 0 |\n"
+    return f"| NPU   Name   | Health | Power |\n+====+\n{row}\n| 0 | 0000:5A:00.0 | 0 |\n"
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,8 @@ def test_the_original_format_gets_what_it_lacks() -> None:
     line = words("cpu", WEIGHTS_FORMAT="original")
 
     assert line.endswith(
-        f"--trust-remote-code --chat-template {MODELS}/qwen-1_8b-chat/chat_template.jinja "
+        "--trust-remote-code "
+        f"--chat-template {MODELS}/qwen-1_8b-chat/chat_template.jinja "
         f"--generation-config {MODELS}/qwen-1_8b-chat"
     )
 
