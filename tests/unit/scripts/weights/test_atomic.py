@@ -12,6 +12,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def break_off(target: Path, error: BaseException, *, keep: bool = False) -> None:
+    """Begin a folder with one file in it, and fail."""
+    with new_folder(target, keep=keep) as partial:
+        (partial / "half").touch()
+        raise error
+
+
 def test_a_good_end_puts_the_folder_in_place(tmp_path: Path) -> None:
     with new_folder(tmp_path / "a/b") as partial:
         (partial / "f").write_text("new")
@@ -34,9 +41,8 @@ def test_an_existing_folder_is_replaced_whole(tmp_path: Path) -> None:
 def test_a_failure_leaves_the_old_folder_and_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
 
-    with pytest.raises(KeyboardInterrupt), new_folder(tmp_path / "b") as partial:
-        (partial / "f").touch()
-        raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt):
+        break_off(tmp_path / "b", KeyboardInterrupt())
 
     assert [path.name for path in tmp_path.iterdir()] == ["b"]
     assert list((tmp_path / "b").iterdir()) == []
@@ -53,12 +59,8 @@ def test_what_a_killed_run_left_is_cleared(tmp_path: Path) -> None:
 
 
 def test_a_download_is_kept_for_the_next_run(tmp_path: Path) -> None:
-    with (
-        pytest.raises(OSError, match="broke"),
-        new_folder(tmp_path / "b", keep=True) as p,
-    ):
-        (p / "half").touch()
-        raise OSError("broke")
+    with pytest.raises(OSError, match="broke"):
+        break_off(tmp_path / "b", OSError("broke"), keep=True)
 
     with new_folder(tmp_path / "b", keep=True) as partial:
         assert (partial / "half").exists()

@@ -179,7 +179,7 @@ def test_a_full_disk_ends_with_a_sentence(hub: Hub, tmp_path: Path) -> None:
     try:
         code, output = fetch(hub.url, disk / "w")
     finally:
-        subprocess.run(["umount", "-l", str(disk)], check=True)
+        subprocess.run(["/usr/bin/umount", "-l", str(disk)], check=True)
 
     assert code == 2
     assert "the disk is full" in output
