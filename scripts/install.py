@@ -42,12 +42,12 @@ class Environment:
     disk_mb: int
 
 
-# Measured on x86_64 by `du -sm .venv/NAME` and the sizes of the wheels in the lock.
+# On x86_64 with Python 3.11: the sum of the lock's wheels, and `du -sm .venv/NAME`.
 ENVIRONMENTS = {
-    "tool": Environment("the installer uv", 25, 80),
-    "bundle": Environment("this bundle's own packages", 25, 120),
-    "dev": Environment("lint and tests", 60, 230),
-    "engine-cpu": Environment("vLLM 0.23.0 for the CPU, with PyTorch", 2900, 5800),
+    "tool": Environment("the installer uv", 18, 64),
+    "bundle": Environment("this bundle's own packages", 21, 81),
+    "dev": Environment("lint and tests", 64, 235),
+    "engine-cpu": Environment("vLLM 0.23.0 for the CPU, with PyTorch", 3100, 5780),
 }
 
 

@@ -11,8 +11,8 @@ LINES = {
     "compiler-missing": "torch._inductor.exc.InvalidCxxCompiler: No working C++",
     "libnuma-missing": "ImportError: libnuma.so.1: cannot open shared object file",
     "architecture-unknown": "Model architectures ['X'] are not supported for now.",
-    "kv-cache-too-small": "ValueError: To serve at least one request with the models's "
-    "max seq len (8192), (1.5 GiB KV cache is needed, which is larger than the available KV "
+    "kv-cache-too-small": "ValueError: To serve at least one request with the "
+    "models's max seq len (8192), (1.5 GiB KV cache is needed, which is larger than the available KV "
     "cache memory (1.0 GiB)",
     "out-of-memory": "RuntimeError: NPU out of memory. Tried to allocate 2.00 GiB",
     "port-taken": "OSError: [Errno 98] Address already in use",
