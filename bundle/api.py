@@ -59,6 +59,14 @@ class Server:
         """Names under which the server offers models."""
         return [entry["id"] for entry in self._get("/v1/models").json()["data"]]
 
+    def version(self) -> str | None:
+        """Version of the engine; `None` if the server does not tell."""
+        try:
+            told = self._get("/version").json()["version"]
+        except (ServerError, ValueError, KeyError, TypeError):
+            return None
+        return str(told)
+
     def metrics(self) -> str:
         """Prometheus text of the engine."""
         return self._get("/metrics").text

@@ -175,7 +175,7 @@ def _engine(start: Start) -> Iterable[Problem]:
 
 
 def _toolchain(start: Start) -> Iterable[Problem]:
-    return toolchain.problems() if start.family == "cpu" else []
+    return toolchain.problems(toolchain.ENGINE) if start.family == "cpu" else []
 
 
 def _run_dir(start: Start) -> Iterable[Problem]:

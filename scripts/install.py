@@ -17,12 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bundle import toolchain
 from bundle.errors import (
     CouldNotRun,
     ExitCode,
     HostNotReady,
     Problem,
     WrongUsage,
+    raise_all,
     run_command,
 )
 
@@ -111,6 +113,7 @@ def _check_host(name: str, root: Path) -> None:
                 "install one of these and run `make PYTHON=python3.12 …`",
             )
         )
+    raise_all(HostNotReady, toolchain.provide(toolchain.VENV))
     need = ENVIRONMENTS[name].fetched_mb + ENVIRONMENTS[name].disk_mb
     free = shutil.disk_usage(root).free // 1_000_000
     if free < need:
@@ -138,7 +141,7 @@ def _run(command: Sequence[str]) -> None:
             Problem(
                 f"{command[0]} failed (exit {done.returncode}); it says why above",
                 "mend that and run the same again, it goes on from here; behind a "
-                "mirror set PIP_INDEX_URL, in a minimal Debian install python3-venv",
+                "mirror set PIP_INDEX_URL",
             )
         )
 

@@ -33,7 +33,7 @@ def main(environ: Mapping[str, str]) -> int:
     place.make_folders()
     with place.only_one():
         running = _already_running(settings)
-        check_host(settings, model, installed=running is not None)
+        check_host(settings, model, running=running is not None)
         for name in () if own_engine else ("tool", "engine-cpu"):
             install(name)
         ensure(settings, model)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 from typing import TYPE_CHECKING
 
 from bundle import host, memory, toolchain
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 _GGUF_GROWTH = 3  # the demo: 98 MB of 4-bit numbers become 270 MB of bfloat16
 
 
-def check_host(settings: Settings, model: Model, *, installed: bool) -> None:
+def check_host(settings: Settings, model: Model, *, running: bool) -> None:
     """Check, and as root install, what is needed; raises with every problem."""
     if "cpu" not in model.serving:
         raise BadSettings(
@@ -28,17 +26,10 @@ def check_host(settings: Settings, model: Model, *, installed: bool) -> None:
                 f"{model.name} is not described for the CPU", "set another BUNDLE_MODEL"
             )
         )
-    if toolchain.missing() and os.geteuid() == 0 and shutil.which("apt-get"):
-        _install_toolchain()
-    problems = [*toolchain.problems(), *_memory(model), *_disk(settings, model)]
-    # What is installed and running already has its memory.
-    raise_all(HostNotReady, problems if not installed else toolchain.problems())
-
-
-def _install_toolchain() -> None:
-    print(f"installing {', '.join(toolchain.missing())}", flush=True)
-    for command in (["apt-get", "update"], toolchain.install_command()):
-        subprocess.run([command[0], "-qq", *command[1:]], check=False)
+    problems = toolchain.provide(toolchain.ENGINE)
+    if not running:  # what runs already has its memory
+        problems += [*_memory(model), *_disk(settings, model)]
+    raise_all(HostNotReady, problems)
 
 
 def _memory(model: Model) -> Iterator[Problem]:
