@@ -64,7 +64,8 @@ def percentile_interval(samples: Sequence[float], percent: float) -> Interval:
     The number B of samples below the percentile q is Binomial(n, percent/100), so
     P(x_(l) < q < x_(u)) = P(l ≤ B ≤ u-1); l and u-1 are its 2.5% and 97.5% quantiles.
     David and Nagaraja (2003), Order Statistics, 3rd ed., section 7.1. A rank outside
-    1..n means that the samples do not bound that side.
+    1..n means that the samples do not bound that side. `percent` lies between 0 and 100,
+    both excluded.
     """
     low, high = interval_ranks(len(samples), percent)
     ordered = sorted(samples)
@@ -81,10 +82,11 @@ def interval_ranks(count: int, percent: float) -> tuple[int | None, int | None]:
 
 
 def _binomial_quantile(count: int, share: float, probability: float) -> int:
-    """Smallest k with P(B ≤ k) ≥ probability."""
+    """Smallest k with P(B ≤ k) ≥ probability; in logarithms, lest 2000 samples overflow."""
     below = 0.0
     for k in range(count):
-        below += math.comb(count, k) * share**k * (1 - share) ** (count - k)
+        ways = math.lgamma(count + 1) - math.lgamma(k + 1) - math.lgamma(count - k + 1)
+        below += math.exp(ways + k * math.log(share) + (count - k) * math.log(1 - share))
         if below >= probability:
             return k
     return count
