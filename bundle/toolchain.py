@@ -36,7 +36,7 @@ VENV = {"python3-venv": lambda: importlib.util.find_spec("ensurepip") is not Non
 ENGINE = {
     "libnuma.so.1": _loads_libnuma,
     "g++": lambda: shutil.which("g++") is not None,
-    "Python.h": lambda: (Path(sysconfig.get_path("include")) / "Python.h").is_file(),
+    "Python.h": (Path(sysconfig.get_path("include")) / "Python.h").is_file,
 }
 
 Needs = dict[str, "Callable[[], bool]"]
