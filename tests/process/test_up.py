@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.fixtures.engines import DIES, HANGS, engine
+from tests.fixtures.hub import Hub, serving
 from tests.fixtures.weights import demo_weights
 
 ROOT = Path(__file__).parents[2]
@@ -46,6 +48,7 @@ def run(clone: Path, module: str, **environ: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        start_new_session=True,
     )
 
 
@@ -148,6 +151,82 @@ def test_down_with_nothing_running_is_good(clone: Path) -> None:
 
     assert down.communicate(timeout=60)[0] == "nothing is running\n"
     assert down.returncode == 0
+
+
+def test_ctrl_c_while_installing_is_a_sentence(clone: Path) -> None:
+    (clone / ".venv").unlink()
+    (clone / ".venv").mkdir()
+    (clone / ".venv/tool").symlink_to(ROOT / ".venv/tool")
+    with socket.create_server(("127.0.0.1", 0)) as hangs:  # an index that never answers
+        index = f"http://127.0.0.1:{hangs.getsockname()[1]}/simple"
+        process = run(clone, "scripts.up", UV_DEFAULT_INDEX=index, UV_NO_CACHE="1")
+        connection, _ = hangs.accept()
+        # a terminal sends it to every process in the foreground
+        os.killpg(process.pid, signal.SIGINT)
+        output, _ = process.communicate(timeout=60)
+        connection.close()
+
+    assert process.returncode == 2, output
+    assert "Traceback" not in output
+    assert not (clone / ".venv/engine-cpu/made-from").exists()
+    assert left(clone) == []
+
+
+def test_ctrl_c_while_fetching_is_a_sentence_and_the_next_run_recovers(
+    clone: Path, tmp_path: Path
+) -> None:
+    environ = {
+        "BUNDLE_MODEL": "qwen-1_8b-chat",
+        "BUNDLE_WEIGHTS_FORMAT": "original",
+        "BUNDLE_ENGINE_PYTHON": str(engine(tmp_path, DIES)),
+        "MODELSCOPE_DOWNLOAD_MAX_RETRIES": "0",
+    }
+    files = {"config.json": b"{}", "model.safetensors": bytes(100_000)}
+    # as small as what the hub serves, so that any machine has the memory
+    described = clone / "models/qwen-1_8b-chat/model.yaml"
+    text = described.read_text().replace(
+        "size_bytes: 3_673_700_000", "size_bytes: 100000"
+    )
+    described.write_text(text.replace("kv_cache_gib: 4", "kv_cache_gib: 1"))
+    with serving(Hub(files, stalls=threading.Event())) as hub:
+        environ["BUNDLE_MODELSCOPE_ENDPOINT"] = hub.url
+        process = run(clone, "scripts.up", **environ)
+        deadline = time.monotonic() + 60
+        while not any("FilePath=model" in line for line in hub.asked):
+            assert time.monotonic() < deadline, process.poll()
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)
+        assert hub.stalls is not None
+        hub.stalls.set()
+        output, _ = process.communicate(timeout=60)
+        assert process.returncode == 2, output
+        assert "Traceback" not in output
+        assert "stopped by Ctrl-C" in output
+
+        hub.stalls = None
+        again, _ = run(clone, "scripts.up", **environ).communicate(timeout=60)
+
+    assert "converting" not in again
+    folder = clone / "var/models/qwen-1_8b-chat/original/Qwen-1_8B-Chat"
+    assert (folder / "manifest.json").exists()
+
+
+def test_a_read_only_folder_is_told(clone: Path, tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("mounting a folder read-only needs root")
+    mount = ["/usr/bin/mount", "--bind", "-o", "ro", str(clone), str(clone)]
+    if subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("this machine allows no mount")
+    try:
+        python = str(engine(tmp_path, DIES))
+        process = run(clone, "scripts.up", BUNDLE_ENGINE_PYTHON=python)
+        output, _ = process.communicate(timeout=60)
+    finally:
+        subprocess.run(["/usr/bin/umount", "-l", str(clone)], check=True)
+
+    assert process.returncode == 2, output
+    assert "cannot be made: Read-only file system" in output
+    assert "Traceback" not in output
 
 
 def test_an_npu_host_is_told_what_is_missing(clone: Path) -> None:
