@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Verdict = Literal["right", "wrong", "truncated", "empty"]
 
 _DIGITS = {character: value for value, character in enumerate("零一二三四五六七八九")}
-_DIGITS |= {"〇": 0, "两": 2}
+_DIGITS |= {"\N{IDEOGRAPHIC NUMBER ZERO}": 0, "两": 2}
 _UNITS = {"十": 10, "百": 100, "千": 1_000, "万": 10_000, "亿": 100_000_000}
 _NUMERAL = re.compile(f"[{''.join(_DIGITS)}十][{''.join(_DIGITS)}{''.join(_UNITS)}]*")
 _MIXED_NUMERAL = re.compile(r"(\d+(?:\.\d+)?)([万亿])")
@@ -108,7 +108,7 @@ def _denied(clause: str, start: int, end: int) -> bool:
         return True
     if not (denial := _DENIES_WHAT_PRECEDES.search(clause, end)):
         return False
-    # In 是北京不是上海 and 北京是首都不是上海 the verb has been used up: 不是 looks ahead.
+    # In 是北京不是上海 and 北京是首都不是上海 the verb is used up: 不是 looks ahead.
     between = clause[end : denial.start()]
     return not (_VERB_ZH.search(before) or _VERB_ZH.search(between))
 

@@ -82,7 +82,7 @@ def interval_ranks(count: int, percent: float) -> tuple[int | None, int | None]:
 
 
 def _binomial_quantile(count: int, share: float, probability: float) -> int:
-    """Smallest k with P(B ≤ k) ≥ probability; in logarithms, lest 2000 samples overflow."""
+    """Smallest k with P(B ≤ k) ≥ probability; in logarithms, lest it overflows."""
     below = 0.0
     for k in range(count):
         ways = math.lgamma(count + 1) - math.lgamma(k + 1) - math.lgamma(count - k + 1)

@@ -12,8 +12,8 @@ LINES = {
     "libnuma-missing": "ImportError: libnuma.so.1: cannot open shared object file",
     "architecture-unknown": "Model architectures ['X'] are not supported for now.",
     "kv-cache-too-small": "ValueError: To serve at least one request with the "
-    "models's max seq len (8192), (1.5 GiB KV cache is needed, which is larger than the available KV "
-    "cache memory (1.0 GiB)",
+    "models's max seq len (8192), (1.5 GiB KV cache is needed, which is larger than "
+    "the available KV cache memory (1.0 GiB)",
     "out-of-memory": "RuntimeError: NPU out of memory. Tried to allocate 2.00 GiB",
     "port-taken": "OSError: [Errno 98] Address already in use",
     "weights-broken": "SafetensorError: Error while deserializing header: incomplete",

@@ -1,0 +1,1 @@
+"""Serving benchmark: a client that streams, and numbers with the checks they rest on."""

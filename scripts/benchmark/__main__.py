@@ -1,0 +1,77 @@
+"""`python -m scripts.benchmark`: put a load on the server and say what it did."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bundle import api
+from bundle.errors import ExitCode, run_command
+from bundle.model import load_model
+from bundle.settings import load
+from scripts.benchmark import table
+from scripts.benchmark.load import Load
+from scripts.benchmark.result import Benchmark, benchmark
+from scripts.commandline import Parser, at_least_one, positive
+from scripts.output import prepare, write
+from scripts.progress import progress
+from scripts.target import require_model
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping, Sequence
+
+
+def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Run the benchmark on the server that the settings name."""
+    options = _parser().parse_args(words)
+    settings = load(environ)
+    model = load_model(settings.models_dir, settings.model)
+    prepare(options.out)
+    server = api.server(settings)
+    require_model(server, model.name)
+    asked = _load(options, model.name)
+    result = benchmark(server, asked, model.slo, progress("requests"))
+    path = write(options.out / "benchmark.json", result.model_dump_json(indent=2))
+    print(
+        f"{table.asked(result)}\n{table.lines(table.rows(result))}\n\n{_verdict(result)}"
+    )
+    print(f"result: {path}")
+    return ExitCode.GOOD if result.valid else ExitCode.CHECK_FAILED
+
+
+def _parser() -> Parser:
+    parser = Parser("python -m scripts.benchmark", description=__doc__)
+    base = Load("")
+    parser.add_argument("--input-len", type=at_least_one, default=base.input_len)
+    parser.add_argument("--output-len", type=at_least_one, default=base.output_len)
+    rate_help = "requests per second, inf for all at once"
+    parser.add_argument(
+        "--request-rate", type=positive, default=base.rate, help=rate_help
+    )
+    parser.add_argument("--num-prompts", type=at_least_one, default=base.num_prompts)
+    parser.add_argument("--seed", type=int, default=base.seed)
+    parser.add_argument("--out", type=Path, default=Path("var/benchmark"))
+    return parser
+
+
+def _load(options: argparse.Namespace, model: str) -> Load:
+    return Load(
+        model,
+        options.input_len,
+        options.output_len,
+        options.request_rate,
+        options.num_prompts,
+        options.seed,
+    )
+
+
+def _verdict(result: Benchmark) -> str:
+    checks = [(one.check, f"{one.verdict}: {one.found}") for one in result.validity]
+    return table.lines([*checks, ("the run is", "valid" if result.valid else "INVALID")])
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(lambda: main(sys.argv[1:], os.environ)))

@@ -1,0 +1,1 @@
+"""Evidence: `report.json`, and what is drawn from it."""

@@ -1,0 +1,78 @@
+"""The question files, and the way from a question to a score."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bundle.api import Server
+from bundle.model import Question, load_questions
+from scripts.grade import grade
+from scripts.questions import ask_all
+from tests.fixtures.known_server import Profile, serve
+
+MODELS = Path(__file__).parents[3] / "models"
+NAMES = sorted(path.parent.name for path in MODELS.glob("*/questions.yaml"))
+EVERY = [
+    question
+    for name in NAMES
+    for question in (
+        *load_questions(MODELS, name).reference,
+        *load_questions(MODELS, name).own,
+    )
+]
+
+
+@pytest.mark.parametrize("question", EVERY, ids=lambda question: question.ask)
+def test_each_right_answer_is_right_and_each_rival_wrong(question: Question) -> None:
+    for word in question.any_of:
+        assert grade(word, question) == "right"
+        for rival in question.none_of:
+            assert grade(f"{word}; {rival}", question) == "wrong", rival
+
+
+@pytest.mark.parametrize("question", EVERY, ids=lambda question: question.ask)
+def test_the_question_repeated_is_no_answer(question: Question) -> None:
+    if question.ask == "Which animal barks, a cat or a dog?":
+        pytest.skip("this question names its answer")
+
+    assert grade(question.ask, question) == "wrong"
+
+
+@pytest.mark.parametrize("question", EVERY, ids=lambda question: question.ask)
+def test_each_question_has_rivals_and_is_asked_once(question: Question) -> None:
+    assert question.none_of
+
+
+def test_the_reference_runs_five_are_there_and_twenty_of_our_own() -> None:
+    questions = load_questions(MODELS, "qwen-1_8b-chat")
+
+    assert len(questions.reference) == 5
+    assert len(questions.own) == 20
+    assert {question.language for question in questions.own} == {"zh", "en"}
+
+
+def test_every_answer_is_kept_and_the_right_are_counted() -> None:
+    questions = [
+        Question(ask=ask, any_of=("yes",), none_of=("no",), language="en")
+        for ask in "abc"
+    ]
+    with serve(Profile(answers={"a": "Yes.", "b": "No."})) as known:
+        result = ask_all(
+            Server(known.url), known.profile.model, questions, lambda *_: None
+        )
+
+    assert (result.right, result.asked) == (1, 3)
+    assert [one.verdict for one in result.answers] == ["right", "wrong", "wrong"]
+    assert [one.text for one in result.answers] == ["Yes.", "No.", "I do not know."]
+    assert [body["temperature"] for body in known.chats] == [0, 0, 0]
+    assert "stop_token_ids" not in known.chats[0]
+
+
+def test_a_server_that_never_stops_gets_truncated_answers() -> None:
+    question = Question(ask="a", any_of=("yes",), language="en")
+    with serve(Profile(answers={"a": "Yes."}, finish_reason="length")) as known:
+        result = ask_all(Server(known.url), "m", [question], lambda *_: None)
+
+    assert (result.right, result.answers[0].verdict) == (0, "truncated")

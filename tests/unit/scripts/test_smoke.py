@@ -1,0 +1,194 @@
+"""The smoke test as an operator runs it, against a server whose truth is known."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+
+from bundle.errors import run_command
+from bundle.model import load_questions
+from scripts import smoke
+from scripts.report.files import schema
+from tests.fixtures.known_server import Profile, serve
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from scripts.benchmark.load import Load
+
+ROOT = Path(__file__).parents[3]
+DEMO = "smollm2-135m-instruct"
+SCHEMA = ROOT / "docs/report.schema.json"
+
+
+def _right_answers() -> dict[str, str]:
+    return {one.ask: one.any_of[0] for one in load_questions(ROOT / "models", DEMO).own}
+
+
+def _environ(url: str) -> dict[str, str]:
+    return {"BUNDLE_MODEL": DEMO, "BUNDLE_SERVER_URL": url}
+
+
+def _smoke(out: Path, environ: Mapping[str, str], *words: str) -> int:
+    return run_command(lambda: smoke.main([*words, "--out", str(out)], environ, _load))
+
+
+def _load(model: str) -> Load:
+    """Give the quick suite's load, in a tenth of its time."""
+    return dataclasses.replace(smoke.quick(model), rate=10.0)
+
+
+def _report(out: Path) -> dict[str, Any]:
+    report: dict[str, Any] = json.loads((out / "report.json").read_text())
+    return report
+
+
+def test_a_good_server_passes_and_leaves_a_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serve(Profile(answers=_right_answers())) as known:
+        code = _smoke(tmp_path, _environ(known.url))
+    report = _report(tmp_path)
+
+    assert (code, report["verdict"], report["version"]) == (0, "pass", 1)
+    assert report["environment"]["server"]["version"] == "0.23.0"
+    assert len(report["questions"]["answers"]) == 12
+    jsonschema.validate(report, json.loads(SCHEMA.read_text()))
+    shown = capsys.readouterr().out
+    assert "TTFT mean" in shown
+    assert str(tmp_path / "report.md") in shown
+
+
+def test_wrong_answers_fail_and_are_shown(tmp_path: Path) -> None:
+    with serve(Profile()) as known:
+        code = _smoke(tmp_path, _environ(known.url))
+
+    assert code == 1
+    assert [one["verdict"] for one in _report(tmp_path)["checks"]] == ["fail", "pass"]
+    assert (tmp_path / "report.md").read_text().count("I do not know.") == 12
+
+
+def test_a_failed_request_fails_the_benchmark(tmp_path: Path) -> None:
+    profile = Profile(
+        answers=_right_answers(), fault="stream_error", faulty=frozenset({4})
+    )
+    with serve(profile) as known:
+        code = _smoke(tmp_path, _environ(known.url))
+    report = _report(tmp_path)
+
+    assert code == 1
+    assert report["checks"][1]["verdict"] == "fail"
+    assert "EngineCore died" in report["checks"][1]["found"]
+
+
+def test_a_part_that_cannot_run_is_named_and_the_other_still_runs(tmp_path: Path) -> None:
+    with serve(Profile(answers=_right_answers(), fault="http_500")) as known:
+        code = _smoke(tmp_path, _environ(known.url))
+    report = _report(tmp_path)
+
+    assert (code, report["verdict"]) == (2, "not run")
+    assert report["benchmark"] is None
+    assert report["questions"]["right"] == 12
+    assert report["not_run"][0]["part"] == "benchmark"
+    assert "HTTP 500" in report["not_run"][0]["reason"]
+    jsonschema.validate(report, json.loads(SCHEMA.read_text()))
+
+
+def test_a_chat_that_answers_with_an_error_could_not_run(tmp_path: Path) -> None:
+    with serve(Profile(chat_status=500)) as known:
+        code = _smoke(tmp_path, _environ(known.url))
+
+    assert code == 2
+    assert "500" in _report(tmp_path)["not_run"][0]["reason"]
+
+
+def test_a_dead_server_is_exit_2_and_no_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        code = _smoke(tmp_path, _environ(f"http://127.0.0.1:{free.getsockname()[1]}"))
+
+    assert code == 2
+    assert not (tmp_path / "report.json").exists()
+    assert "does not answer" in capsys.readouterr().err
+
+
+def test_another_model_than_the_named_one_is_exit_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serve(Profile(model="other")) as known:
+        code = _smoke(tmp_path, _environ(known.url))
+
+    assert code == 2
+    assert f"serves other, not {DEMO}" in capsys.readouterr().err
+
+
+def test_a_folder_that_takes_no_files_is_exit_2_before_anything_runs(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "file").write_text("")
+    with serve(Profile()) as known:
+        code = _smoke(tmp_path / "file" / "out", _environ(known.url))
+
+    assert code == 2
+    assert known.chats == []
+
+
+def test_an_unknown_suite_is_wrong_usage(tmp_path: Path) -> None:
+    assert _smoke(tmp_path, {}, "--suite", "nonsense") == 64
+
+
+def test_the_key_is_sent_and_stays_out_of_report_and_output(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key = "sk-very-secret"
+    (tmp_path / "key").write_text(key + "\n")
+    with serve(Profile(answers=_right_answers(), key=key)) as known:
+        environ = _environ(known.url) | {"BUNDLE_API_KEY_FILE": str(tmp_path / "key")}
+        environ |= {"BUNDLE_EXTRA_ARGS": f"--api-key {key}"}
+        code = _smoke(tmp_path, environ)
+
+    shown = capsys.readouterr()
+    written = (tmp_path / "report.json").read_text() + (
+        tmp_path / "report.md"
+    ).read_text()
+    assert code == 0
+    assert key not in written + shown.out + shown.err
+    assert _report(tmp_path)["environment"]["settings"]["BUNDLE_API_KEY_FILE"] == "(set)"
+
+
+def test_the_committed_schema_is_fresh() -> None:
+    """Make it anew: `python -m scripts.report --schema > docs/report.schema.json`."""
+    assert SCHEMA.read_text() == schema()
+
+
+@pytest.mark.parametrize("command", ["smoke", "benchmark", "questions"])
+def test_each_command_ends_with_2_and_no_traceback_without_a_server(
+    command: str, tmp_path: Path
+) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+        environ = {**os.environ, **_environ(url), "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(
+            [sys.executable, "-m", f"scripts.{command}"],
+            env=environ,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    assert done.returncode == 2
+    assert "does not answer" in done.stderr
+    assert "Traceback" not in done.stderr
