@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING
 
 from bundle import host
@@ -16,6 +15,7 @@ from bundle.settings import EXPORTER_PORT, SERVER_PORT, Settings, load
 from scripts.install import install
 from scripts.up import place, process, wait
 from scripts.up.checks import check_host
+from scripts.up.steps import Steps
 from scripts.weights.__main__ import ensure
 
 if TYPE_CHECKING:
@@ -34,11 +34,18 @@ def main(environ: Mapping[str, str]) -> int:
     with place.only_one():
         running = _already_running(settings)
         check_host(settings, model, running=running is not None)
-        for name in () if own_engine else ("tool", "engine-cpu"):
-            install(name)
-        ensure(settings, model)
-        _serve(settings, environ, running)
-        return _prove(model, environ)
+        steps = Steps()
+        with steps.step("install"):
+            for name in () if own_engine else ("tool", "engine-cpu"):
+                install(name)
+        with steps.step("weights"):
+            ensure(settings, model)
+        with steps.step("start"):
+            _serve(settings, environ, running)
+        with steps.step("proof"):
+            code = _prove(environ)
+        print(_summary(model, steps), flush=True)
+        return code
 
 
 def ascend_host() -> int:
@@ -81,20 +88,24 @@ def _serve(
     print(f"ready after {seconds:.0f} s", flush=True)
 
 
-def _prove(model: Model, environ: Mapping[str, str]) -> int:
+def _prove(environ: Mapping[str, str]) -> int:
     command = [sys.executable, "-m", "scripts.smoke", "--out", str(place.REPORT)]
     done = subprocess.run(command, cwd=place.ROOT, env=dict(environ), check=False)
-    print(
-        f"\n{model.title} is served:",
-        f"  chat     http://127.0.0.1:{SERVER_PORT}/v1/chat/completions",
-        f"  status   http://127.0.0.1:{EXPORTER_PORT}/",
-        f"  metrics  http://127.0.0.1:{EXPORTER_PORT}/metrics",
-        f"  report   {place.REPORT / 'report.md'}",
-        "stop it with `make down`",
-        sep="\n",
-        flush=True,
-    )
     return done.returncode
+
+
+def _summary(model: Model, steps: Steps) -> str:
+    return "\n".join(
+        [
+            f"\n{model.title} is served:",
+            f"  chat     http://127.0.0.1:{SERVER_PORT}/v1/chat/completions",
+            f"  status   http://127.0.0.1:{EXPORTER_PORT}/",
+            f"  metrics  http://127.0.0.1:{EXPORTER_PORT}/metrics",
+            f"  report   {place.REPORT / 'report.md'}",
+            f"  time     {steps}",
+            "stop it with `make down`",
+        ]
+    )
 
 
 def _interrupt(*_: object) -> None:
@@ -103,7 +114,4 @@ def _interrupt(*_: object) -> None:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, _interrupt)
-    started = time.monotonic()
-    code = run_command(lambda: main(os.environ))
-    print(f"total {time.monotonic() - started:.0f} s", flush=True)
-    sys.exit(code)
+    sys.exit(run_command(lambda: main(os.environ)))
