@@ -7,7 +7,8 @@ UV := .venv/tool/bin/uv
 EMBEDDED = BUNDLE_MODEL=$${BUNDLE_MODEL:-smollm2-135m-instruct}
 
 .DEFAULT_GOAL := help
-.PHONY: help up down smoke weights health test lint unit process generate lock clean
+.PHONY: help up down smoke weights test lint unit process container test-engines
+.PHONY: image generate lock clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -37,6 +38,8 @@ lint: dev ## ruff with every rule, mypy strict, generated files fresh
 	$(DEV) -m ruff format --check .
 	$(DEV) -m mypy
 	$(DEV) -m tests.generate --check
+	@if [ -x .venv/dev/bin/hadolint ]; then .venv/dev/bin/hadolint Dockerfile; \
+	  else echo "SKIPPED hadolint: no package for this architecture"; fi
 
 unit: dev ## pure functions, seconds
 	$(DEV) -m pytest tests/unit tests/test_repo.py
@@ -44,6 +47,15 @@ unit: dev ## pure functions, seconds
 process: dev ## real processes, the real engine on the CPU
 	@$(PYTHON) -m scripts.install engine-cpu
 	$(DEV) -m pytest tests/process
+
+container: dev ## build the images and run the stack in a real Docker (25 minutes)
+	$(DEV) -m pytest tests/container
+
+test-engines: dev ## the native form on a current engine too; fetches another one
+	$(DEV) -m pytest tests/engines
+
+image: ## build the server, exporter and smoke images for an Ascend host
+	docker compose build server exporter smoke
 
 generate: dev ## write the files that are derived from code
 	$(DEV) -m tests.generate

@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from bundle import host
-from bundle.errors import CouldNotRun, HostNotReady, Problem, run_command
+from bundle.errors import CouldNotRun, ExitCode, HostNotReady, Problem, run_command
 from bundle.model import Model, load_model
 from bundle.settings import EXPORTER_PORT, SERVER_PORT, Settings, load
 from scripts.install import install
@@ -19,7 +19,10 @@ from scripts.up.steps import Steps
 from scripts.weights.__main__ import ensure
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+
+COMPOSE_UP = ("docker", "compose", "up", "--detach", "--wait")
 
 
 def main(environ: Mapping[str, str]) -> int:
@@ -48,15 +51,29 @@ def main(environ: Mapping[str, str]) -> int:
         return code
 
 
-def ascend_host() -> int:
-    """Say what is the case on a host with an NPU."""
-    raise CouldNotRun(
-        Problem(
-            "this host has an NPU (/dev/davinci_manager), where the bundle runs in "
-            "Docker by compose.yaml, which is not there yet",
-            "set BUNDLE_DEVICE=cpu to serve on the CPU of this host",
-        )
+def ascend_host(command: Sequence[str] = COMPOSE_UP) -> int:
+    """Start the stack by Docker Compose, where the NPU's driver is mounted.
+
+    Raises:
+        HostNotReady: Docker is not there.
+        CouldNotRun: the stack did not come up; Compose has said why.
+    """
+    print(
+        "this host has an NPU (/dev/davinci_manager); the bundle runs in Docker",
+        f"  $ {' '.join(command)}",
+        sep="\n",
+        flush=True,
     )
+    try:
+        code = subprocess.run(command, cwd=place.ROOT, check=False).returncode
+    except OSError as error:
+        what = f"{command[0]} does not run: {error.strerror}"
+        remedy = "install Docker with its Compose plugin, or set BUNDLE_DEVICE=cpu"
+        raise HostNotReady(Problem(what, remedy)) from error
+    if code:
+        what = f"{' '.join(command)} failed (exit {code}); it says why above"
+        raise CouldNotRun(Problem(what, "mend that, or read `docker compose logs`"))
+    return ExitCode.GOOD
 
 
 def _already_running(settings: Settings) -> process.Running | None:

@@ -227,15 +227,3 @@ def test_a_read_only_folder_is_told(clone: Path, tmp_path: Path) -> None:
     assert process.returncode == 2, output
     assert "cannot be made: Read-only file system" in output
     assert "Traceback" not in output
-
-
-def test_an_npu_host_is_told_what_is_missing(clone: Path) -> None:
-    if Path("/dev/davinci_manager").exists():
-        pytest.skip("this host has an NPU")
-    code = "from scripts.up.__main__ import ascend_host as a; from bundle.errors import"
-    command = [sys.executable, "-c", f"{code} run_command as r; raise SystemExit(r(a))"]
-
-    done = subprocess.run(command, cwd=clone, capture_output=True, text=True, check=False)
-
-    assert done.returncode == 2
-    assert "compose.yaml, which is not there yet" in done.stderr
