@@ -200,8 +200,10 @@ def _unknown(environ: Mapping[str, str]) -> Iterator[Problem]:
     plain = [variable(field).removesuffix("_FILE") for field in _secret_fields()]
     for name in sorted(environ):
         if name.startswith(PREFIX) and name not in [*variables(), *plain]:
-            near = difflib.get_close_matches(name, variables(), n=1)
-            hint = f"rename it to {near[0]}" if near else "unset it"
+            # The prefix, which all share, would make any two names alike.
+            known = [known.removeprefix(PREFIX) for known in variables()]
+            near = difflib.get_close_matches(name.removeprefix(PREFIX), known, n=1)
+            hint = f"rename it to {PREFIX}{near[0]}" if near else "unset it"
             yield Problem(
                 f"{name} is not a setting",
                 f"{hint}; docs/configuration.md lists all settings",

@@ -52,6 +52,13 @@ def test_an_unknown_name_is_refused_with_the_nearest_known_one() -> None:
     assert problem.remedy.startswith("rename it to BUNDLE_MODEL;")
 
 
+def test_an_unknown_name_that_is_like_none_is_to_be_unset() -> None:
+    with pytest.raises(BadSettings) as caught:
+        load({"BUNDLE_FOO": "x"})
+
+    assert caught.value.problems[0].remedy.startswith("unset it;")
+
+
 def test_every_error_is_reported_in_one_go() -> None:
     found = refused(
         {
