@@ -9,20 +9,17 @@ import sys
 from typing import TYPE_CHECKING
 
 from bundle import host
-from bundle.errors import CouldNotRun, ExitCode, HostNotReady, Problem, run_command
+from bundle.errors import HostNotReady, Problem, run_command
 from bundle.model import Model, load_model
 from bundle.settings import EXPORTER_PORT, SERVER_PORT, Settings, load
 from scripts.install import install
-from scripts.up import place, process, wait
+from scripts.up import ascend, place, process, wait
 from scripts.up.checks import check_host
 from scripts.up.steps import Steps
 from scripts.weights.__main__ import ensure
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-
-COMPOSE_UP = ("docker", "compose", "up", "--detach", "--wait")
+    from collections.abc import Mapping
 
 
 def main(environ: Mapping[str, str]) -> int:
@@ -32,7 +29,7 @@ def main(environ: Mapping[str, str]) -> int:
     settings = load(environ)
     model = load_model(settings.models_dir, settings.model)
     if settings.device != "cpu" and host.has_npu():
-        return ascend_host()
+        return ascend.up()
     place.make_folders()
     with place.only_one():
         running = _already_running(settings)
@@ -49,31 +46,6 @@ def main(environ: Mapping[str, str]) -> int:
             code = _prove(environ)
         print(_summary(model, steps), flush=True)
         return code
-
-
-def ascend_host(command: Sequence[str] = COMPOSE_UP) -> int:
-    """Start the stack by Docker Compose, where the NPU's driver is mounted.
-
-    Raises:
-        HostNotReady: Docker is not there.
-        CouldNotRun: the stack did not come up; Compose has said why.
-    """
-    print(
-        "this host has an NPU (/dev/davinci_manager); the bundle runs in Docker",
-        f"  $ {' '.join(command)}",
-        sep="\n",
-        flush=True,
-    )
-    try:
-        code = subprocess.run(command, cwd=place.ROOT, check=False).returncode
-    except OSError as error:
-        what = f"{command[0]} does not run: {error.strerror}"
-        remedy = "install Docker with its Compose plugin, or set BUNDLE_DEVICE=cpu"
-        raise HostNotReady(Problem(what, remedy)) from error
-    if code:
-        what = f"{' '.join(command)} failed (exit {code}); it says why above"
-        raise CouldNotRun(Problem(what, "mend that, or read `docker compose logs`"))
-    return ExitCode.GOOD
 
 
 def _already_running(settings: Settings) -> process.Running | None:
