@@ -31,6 +31,7 @@ PREFIX = "BUNDLE_"
 # Ports inside the bundle are constants; what a host publishes is compose's own fact.
 SERVER_PORT = 8000
 EXPORTER_PORT = 9810
+PROMETHEUS_PORT = 9090
 
 # In RUN_DIR: written when the engine is started; `scripts.health` compares with it.
 STARTED = "started.json"

@@ -139,3 +139,11 @@ def build(target: str, base: str) -> str:
         ".",
     )
     return name
+
+
+def build_prometheus(base: str) -> None:
+    """Build a stand-in for Prometheus' image from Debian's package."""
+    recipe = ROOT / "tests/container/prometheus.Dockerfile"
+    argument = ("--build-arg", f"BASE={base}", "--network", "host")
+    tag = ("--tag", "bundle-test/prometheus", "--file", str(recipe))
+    good(DOCKER, "build", *argument, *tag, str(recipe.parent))

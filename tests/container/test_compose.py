@@ -8,7 +8,13 @@ from typing import Any
 
 import pytest
 
-from bundle.settings import EXPORTER_PORT, SERVER_PORT, Settings, variables
+from bundle.settings import (
+    EXPORTER_PORT,
+    PROMETHEUS_PORT,
+    SERVER_PORT,
+    Settings,
+    variables,
+)
 from entrypoint.__main__ import STOP_MARGIN_SECONDS
 from tests.container.engine import COMPOSE, good
 
@@ -41,7 +47,8 @@ def test_ports_are_published_on_loopback_only(services: dict[str, Any]) -> None:
     ports = [port for service in services.values() for port in service.get("ports", [])]
 
     assert {port["host_ip"] for port in ports} == {"127.0.0.1"}
-    assert {port["target"] for port in ports} == {SERVER_PORT, EXPORTER_PORT}
+    targets = {port["target"] for port in ports}
+    assert targets == {SERVER_PORT, EXPORTER_PORT, PROMETHEUS_PORT}
 
 
 def test_the_grace_period_is_longer_than_drain_and_margin(

@@ -9,7 +9,7 @@ import json
 import subprocess
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import requests
@@ -19,6 +19,7 @@ from tests.container.engine import (
     DOCKER,
     ROOT,
     build,
+    build_prometheus,
     daemon,
     good,
     python_base,
@@ -29,12 +30,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 URL = "http://127.0.0.1:8000"
+PROMETHEUS = "http://127.0.0.1:9090/api/v1"
 MODEL = "smollm2-135m-instruct"
 STACK = [COMPOSE, "-f", "compose.yaml", "-f", "compose.cpu.yaml", "-p", "bundle-test"]
 IMAGES = {
     "SERVER_IMAGE": "bundle-test/server",
     "EXPORTER_IMAGE": "bundle-test/exporter",
     "SMOKE_IMAGE": "bundle-test/smoke",
+    "PROMETHEUS_IMAGE": "bundle-test/prometheus",
 }
 pytestmark = pytest.mark.timeout(2400)
 
@@ -46,6 +49,7 @@ def images() -> Iterator[dict[str, str]]:
         if why_not:
             pytest.skip(why_not)
         base = python_base()
+        build_prometheus(base)
         yield {name: build(name, base) for name in ("server", "exporter", "smoke")}
 
 
@@ -163,6 +167,42 @@ def test_the_exporter_sees_the_server(stack: dict[str, str]) -> None:
 
     assert "bundle_server_up 1.0" in page
     assert 'bundle_collector_success{collector="engine"} 1.0' in page
+
+
+def test_every_target_of_prometheus_is_up(stack: dict[str, str]) -> None:
+    assert stack
+    deadline = time.monotonic() + 90
+    while (found := _targets()) != {"engine", "exporter", "prometheus"}:
+        assert time.monotonic() < deadline, found
+        time.sleep(2)
+
+
+@pytest.mark.parametrize("name", ["time_to_first_token", "time_per_output_token"])
+def test_ttft_and_tpot_come_into_prometheus(stack: dict[str, str], name: str) -> None:
+    assert stack
+    query = {"query": f"bundle_engine_{name}_seconds_count"}
+    deadline = time.monotonic() + 60  # the next scrape is 15 s away at most
+    while not (series := _query(query)):
+        assert time.monotonic() < deadline
+        time.sleep(2)
+
+    assert [one["metric"]["model_name"] for one in series] == [MODEL]
+
+
+def _query(query: dict[str, str]) -> list[dict[str, Any]]:
+    answer = requests.get(f"{PROMETHEUS}/query", params=query, timeout=10).json()
+    found: list[dict[str, Any]] = answer["data"]["result"]
+    return found
+
+
+def _targets() -> set[str]:
+    """Give the jobs whose targets are up."""
+    try:
+        answer = requests.get(f"{PROMETHEUS}/targets", timeout=10).json()
+    except requests.ConnectionError:
+        return set()
+    active = answer["data"]["activeTargets"]
+    return {target["labels"]["job"] for target in active if target["health"] == "up"}
 
 
 def test_the_smoke_container_says_pass(stack: dict[str, str]) -> None:
