@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from bundle.errors import Problem
 from bundle.host import GIB
 
 if TYPE_CHECKING:
@@ -34,6 +35,21 @@ def kv_bytes_per_token(folder: Path, dtype: Dtype) -> int:
     kv_heads = config.get("num_key_value_heads") or heads
     head_size = config.get("head_dim") or config["hidden_size"] // heads
     return int(2 * config["num_hidden_layers"] * kv_heads * head_size * _BYTES[dtype])
+
+
+def shortage(name: str, weights: int, cache: int, free: int) -> Problem | None:
+    """Say that `free` bytes are too few for the model `name`, and what needs them.
+
+    `weights` and `cache` are in bytes; what the engine itself takes comes on top.
+    """
+    need = weights + cache + ENGINE_BYTES
+    if free >= need:
+        return None
+    return Problem(
+        f"{gib(free)} of memory are free; {name} needs {gib(need)}: weights "
+        f"{gib(weights)}, KV cache {gib(cache)}, engine {gib(ENGINE_BYTES)}",
+        "end other programs, or take a smaller model",
+    )
 
 
 def gib(count: float) -> str:

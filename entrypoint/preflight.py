@@ -131,14 +131,9 @@ def _memory(start: Start) -> Iterable[Problem]:
     weights = memory.weights_bytes(start.weights)
     cache_gib = start.model.serving[start.family].kv_cache_gib
     cache = (cache_gib or 0) * host.GIB if start.family == "cpu" else 0
-    need = weights + cache + memory.ENGINE_BYTES
-    if (found := host.memory_available(start.root)) < need:
-        yield Problem(
-            f"{memory.gib(found)} of memory are free; {start.model.name} needs "
-            f"{memory.gib(need)}: weights {memory.gib(weights)}, KV cache "
-            f"{memory.gib(cache)}, engine {memory.gib(memory.ENGINE_BYTES)}",
-            "end other programs, or take a smaller model",
-        )
+    free = host.memory_available(start.root)
+    if short := memory.shortage(start.model.name, weights, cache, free):
+        yield short
     yield from _cache(start, cache)
 
 

@@ -34,15 +34,9 @@ def check_host(settings: Settings, model: Model, *, running: bool) -> None:
 
 def _memory(model: Model) -> Iterator[Problem]:
     cache = (model.serving["cpu"].kv_cache_gib or 0) * host.GIB
-    weights = _served_bytes(model)
-    need = weights + cache + memory.ENGINE_BYTES
-    if (free := host.memory_available()) < need:
-        yield Problem(
-            f"{memory.gib(free)} of memory are free; {model.name} needs "
-            f"{memory.gib(need)}: weights {memory.gib(weights)}, KV cache "
-            f"{memory.gib(cache)}, engine {memory.gib(memory.ENGINE_BYTES)}",
-            "end other programs, or take a smaller model",
-        )
+    free = host.memory_available()
+    if short := memory.shortage(model.name, _served_bytes(model), cache, free):
+        yield short
 
 
 def _disk(settings: Settings, model: Model) -> Iterator[Problem]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +24,7 @@ from tests.container.engine import (
     python_base,
     run,
 )
+from tests.fixtures.in_flight import InFlight
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -227,22 +227,11 @@ def test_the_root_is_read_only_and_nothing_is_privileged(stack: dict[str, str]) 
 
 def test_stop_drains_a_request_in_flight(stack: dict[str, str]) -> None:
     assert stack
-    finished: list[str] = []
-    body = {"model": MODEL, "prompt": "Once", "max_tokens": 300, "ignore_eos": True}
-
-    def generate() -> None:
-        answer = requests.post(f"{URL}/v1/completions", json=body, timeout=120)
-        finished.append(answer.json()["choices"][0]["finish_reason"])
-
-    request = threading.Thread(target=generate)
-    request.start()
-    time.sleep(2)
-    assert not finished
+    request = InFlight(URL, MODEL)
     stopping = subprocess.Popen([*STACK, "stop", "server"], cwd=ROOT)
-    request.join(timeout=90)
-    assert stopping.wait(timeout=120) == 0
 
-    assert finished == ["length"]
+    assert request.finish_reason() == "length"
+    assert stopping.wait(timeout=120) == 0
     state = json.loads(good(DOCKER, "inspect", _server()))[0]["State"]
     assert (state["ExitCode"], state["OOMKilled"]) == (0, False)
 

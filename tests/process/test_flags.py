@@ -14,7 +14,7 @@ from entrypoint.command import vllm_argv
 
 ROOT = Path(__file__).parents[2]
 ENGINE = ROOT / ".venv/engine-cpu/bin/python"
-SETTINGS = (
+SETTINGS: tuple[dict[str, str], ...] = (
     {},
     {"BUNDLE_WEIGHTS_FORMAT": "original"},
     {"BUNDLE_PRESET": "reference"},

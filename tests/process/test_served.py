@@ -10,13 +10,14 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import requests
+
+from tests.fixtures.in_flight import InFlight
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -134,21 +135,10 @@ def test_another_model_is_refused_while_one_is_served() -> None:
 @pytest.mark.usefixtures("up")
 def test_a_request_in_flight_finishes_after_sigterm_and_down_leaves_nothing() -> None:
     record = json.loads((ROOT / "var/run/server.json").read_text())
-    finished: list[str] = []
-    body = {"model": MODEL, "prompt": "Once", "max_tokens": 300, "ignore_eos": True}
-
-    def generate() -> None:
-        answer = requests.post(f"{URL}/v1/completions", json=body, timeout=120)
-        finished.append(answer.json()["choices"][0]["finish_reason"])
-
-    request = threading.Thread(target=generate)
-    request.start()
-    time.sleep(2)
-    assert not finished
+    request = InFlight(URL, MODEL)
     os.kill(record["pid"], signal.SIGTERM)
-    request.join(timeout=60)
 
-    assert finished == ["length"]
+    assert request.finish_reason() == "length"
     assert command("scripts.down").returncode == 0
     assert not [stat for stat in sessions() if stat == record["pid"]]
 
