@@ -4,10 +4,11 @@ BUNDLE := .venv/bundle/bin/python
 DEV := .venv/dev/bin/python
 UV := .venv/tool/bin/uv
 # With the settings of the embedded default; a container has its own.
+ENGINE = BUNDLE_ENGINE_PYTHON=$${BUNDLE_ENGINE_PYTHON:-$(CURDIR)/.venv/engine-cpu/bin/python}
 EMBEDDED = BUNDLE_MODEL=$${BUNDLE_MODEL:-smollm2-135m-instruct}
 
 .DEFAULT_GOAL := help
-.PHONY: help up down smoke weights test lint unit process container test-engines
+.PHONY: help up down smoke weights convert test lint unit process container test-engines
 .PHONY: image generate lock clean
 
 help: ## print this list
@@ -27,9 +28,12 @@ smoke: ## prove the running server again; the exit code is the verdict
 
 weights: ## fetch, verify and convert the weights, without serving
 	@$(PYTHON) -m scripts.install bundle engine-cpu
-	@$(EMBEDDED) BUNDLE_WEIGHTS_DIR=$${BUNDLE_WEIGHTS_DIR:-var/models} \
-	  BUNDLE_ENGINE_PYTHON=$${BUNDLE_ENGINE_PYTHON:-$(CURDIR)/.venv/engine-cpu/bin/python} \
+	@$(EMBEDDED) $(ENGINE) BUNDLE_WEIGHTS_DIR=$${BUNDLE_WEIGHTS_DIR:-var/models} \
 	  $(BUNDLE) -m scripts.weights fetch
+
+convert: ## SOURCE=folder TARGET=folder: a Qwen-1 checkpoint into the native form
+	@$(PYTHON) -m scripts.install bundle engine-cpu
+	@$(ENGINE) $(BUNDLE) -m scripts.weights convert $(SOURCE) $(TARGET)
 
 test: lint unit process ## lint, unit and process tests (15 minutes on 2 cores)
 
@@ -52,6 +56,7 @@ container: dev ## build the images and run the stack in a real Docker (25 minute
 	$(DEV) -m pytest tests/container
 
 test-engines: dev ## the native form on a current engine too; fetches another one
+	@$(PYTHON) -m scripts.install engine-cpu engine-next
 	$(DEV) -m pytest tests/engines
 
 image: ## build the server, exporter and smoke images for an Ascend host

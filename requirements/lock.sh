@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 lock() {
   name=$1
   shift
-  "$uv" pip compile --quiet --universal --python-version 3.10 --generate-hashes \
+  "$uv" pip compile --quiet --universal --python-version "${python:-3.10}" --generate-hashes \
     --no-emit-index-url --custom-compile-command "make lock" \
     "$@" --output-file "requirements/$name.txt"
 }
@@ -15,3 +15,5 @@ lock bundle pyproject.toml
 # The tests run our code with the versions that are deployed.
 lock dev pyproject.toml --extra dev --constraints requirements/bundle.txt
 lock engine-cpu requirements/engine-cpu.in --overrides requirements/engine-cpu.overrides
+# This release needs Python 3.11.
+python=3.11 lock engine-next requirements/engine-next.in --overrides requirements/engine-next.overrides

@@ -42,9 +42,10 @@ def main(folder: Path) -> None:
     python = _no_tokenizer(folder)
     rounds = []
     for number in range(1, ROUNDS + 1):
+        # Each is removed before the other runs: both then find the same free memory.
         copied = _timed(lambda: _cp(source / "model.safetensors", folder / "bench-copy"))
-        converted = _timed(lambda: _convert(source, folder / "bench-native", python))
         (folder / "bench-copy").unlink()
+        converted = _timed(lambda: _convert(source, folder / "bench-native", python))
         shutil.rmtree(folder / "bench-native")
         rounds.append((copied, converted))
         print(f"round {number}: cp {copied:.2f} s, convert {converted:.2f} s", flush=True)

@@ -6,6 +6,7 @@ Hashing is the slower half, so each side has a thread; hashlib lets go of Python
 from __future__ import annotations
 
 import hashlib
+import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _CHUNK = 1 << 20
+_FLUSH_EVERY = 128  # chunks; the disk works while the next ones are hashed
 _BUFFERS = 8  # one is filled while the others are hashed
 
 
@@ -62,11 +64,21 @@ def copy(
     """
     read, written = _Side(), _Side()
     try:
-        with source.open("rb", 0) as file, target.open("wb", 0) as out:
+        with (
+            source.open("rb", 0) as file,
+            target.open("wb", 0) as out,
+            ThreadPoolExecutor(1) as disk,
+        ):
             _write_all(out, header)
             written.add(header)
             read.add(file.read(data_start))
-            _pump(file, out, parts, read, written)
+            flushes = [
+                disk.submit(os.fdatasync, out.fileno())
+                for number in _pump(file, out, parts, read, written)
+                if number % _FLUSH_EVERY == 0
+            ]
+            for flush in flushes:  # an error of the disk is told only once
+                flush.result()
     finally:
         digests = Digests(read.end(), written.end())
     return digests
@@ -74,7 +86,8 @@ def copy(
 
 def _pump(
     file: IO[bytes], out: IO[bytes], parts: tuple[Part, ...], read: _Side, written: _Side
-) -> None:
+) -> Iterator[int]:
+    """Copy and hash chunk by chunk; give the number of each."""
     buffers = [memoryview(bytearray(_CHUNK)) for _ in range(_BUFFERS)]
     busy: list[list[Future[None]]] = [[] for _ in range(_BUFFERS)]
     for number, (size, kept) in enumerate(_pieces(parts)):
@@ -87,6 +100,7 @@ def _pump(
         if kept:
             busy[slot].append(written.add(piece))
             _write_all(out, piece)
+        yield number
 
 
 def _pieces(parts: tuple[Part, ...]) -> Iterator[tuple[int, bool]]:
