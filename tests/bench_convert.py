@@ -1,7 +1,7 @@
 """Speed of a conversion beside `cp` of a file: `python -m tests.bench_convert DIR`.
 
-Makes a checkpoint of the shape of Qwen-1_8B (3.7 GB) below DIR at the first run; the
-second copies and converts it by turns, each to the disk's end (fsync). The conversion is the
+The first run makes a checkpoint of the shape of Qwen-1_8B (3.7 GB) below DIR. The second
+copies and converts it by turns, each to the disk's end (fsync). The conversion is the
 whole command: start of Python, checks, both files' sha256, manifest. Only the step of
 the tokenizer, 3 s for every size of model, is left out, by a stand-in for its Python.
 """
