@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import requests
 
 from bundle.errors import CouldNotRun, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from pydantic import SecretStr
 
@@ -57,7 +58,9 @@ class Server:
 
     def served_models(self) -> list[str]:
         """Names under which the server offers models."""
-        return [entry["id"] for entry in self._get("/v1/models").json()["data"]]
+        answer = self._get("/v1/models")
+        with _understanding(answer):
+            return [entry["id"] for entry in answer.json()["data"]]
 
     def version(self) -> str | None:
         """Version of the engine; `None` if the server does not tell."""
@@ -74,21 +77,19 @@ class Server:
     def chat(self, model: str, messages: Sequence[Message], **options: object) -> Reply:
         """Send `messages`; `options` are fields of the chat completion request."""
         body = {"model": model, "messages": list(messages), **options}
-        answer = self._post("/v1/chat/completions", body)
-        choice, usage = answer["choices"][0], answer["usage"]
-        return Reply(
-            choice["message"]["content"] or "",
-            choice["finish_reason"],
-            usage["prompt_tokens"],
-            usage["completion_tokens"],
-        )
+        answer = self._send("POST", "/v1/chat/completions", body)
+        with _understanding(answer):
+            told = answer.json()
+            choice, usage = told["choices"][0], told["usage"]
+            return Reply(
+                choice["message"]["content"] or "",
+                choice["finish_reason"],
+                usage["prompt_tokens"],
+                usage["completion_tokens"],
+            )
 
     def _get(self, path: str) -> requests.Response:
         return self._send("GET", path)
-
-    def _post(self, path: str, body: dict[str, object]) -> dict[str, Any]:
-        answer: dict[str, Any] = self._send("POST", path, body).json()
-        return answer
 
     def _send(
         self, method: str, path: str, body: dict[str, object] | None = None
@@ -114,6 +115,17 @@ class Server:
 def server(settings: Settings, timeout: float = 60.0) -> Server:
     """Give the server that `settings` names."""
     return Server(settings.server_url, settings.api_key, timeout)
+
+
+@contextlib.contextmanager
+def _understanding(answer: requests.Response) -> Iterator[None]:
+    """Turn an answer of another form than OpenAI's into a `ServerError`."""
+    try:
+        yield
+    except (ValueError, LookupError, TypeError) as error:
+        found = f"{answer.url} gives no OpenAI answer: {answer.text[:100]!r}"
+        remedy = "set BUNDLE_SERVER_URL to an OpenAI-compatible server"
+        raise ServerError(Problem(found, remedy)) from error
 
 
 def _reason(error: requests.RequestException) -> str:

@@ -32,11 +32,12 @@ def test_each_right_answer_is_right_and_each_rival_wrong(question: Question) -> 
             assert grade(f"{word}; {rival}", question) == "wrong", rival
 
 
-@pytest.mark.parametrize("question", EVERY, ids=lambda question: question.ask)
+@pytest.mark.parametrize(
+    "question",
+    [one for one in EVERY if one.ask != "Which animal barks, a cat or a dog?"],
+    ids=lambda question: question.ask,
+)
 def test_the_question_repeated_is_no_answer(question: Question) -> None:
-    if question.ask == "Which animal barks, a cat or a dog?":
-        pytest.skip("this question names its answer")
-
     assert grade(question.ask, question) == "wrong"
 
 

@@ -144,6 +144,15 @@ def test_a_folder_that_takes_no_files_is_exit_2_before_anything_runs(
     assert known.chats == []
 
 
+def test_a_check_that_could_not_be_made_is_named_in_the_verdict(tmp_path: Path) -> None:
+    with serve(Profile(answers=_right_answers(), fault="no_usage")) as known:
+        code = _smoke(tmp_path, _environ(known.url))
+
+    assert code == 0
+    found = _report(tmp_path)["checks"][1]["found"]
+    assert found == "valid; not checked: prompt tokens, cached prompt tokens"
+
+
 def test_an_unknown_suite_is_wrong_usage(tmp_path: Path) -> None:
     assert _smoke(tmp_path, {}, "--suite", "nonsense") == 64
 

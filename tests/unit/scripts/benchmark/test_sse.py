@@ -37,7 +37,12 @@ def test_single_bytes_split_each_character_and_give_the_same_events() -> None:
     assert _feed([bytes([byte]) for byte in STREAM]) == EVENTS
 
 
-@given(st.lists(st.text(st.characters(exclude_characters="\r\n")), max_size=9), st.data())
+@given(
+    st.lists(
+        st.text(st.characters(codec="utf-8", exclude_characters="\r\n")), max_size=9
+    ),
+    st.data(),
+)
 def test_any_text_comes_back_through_any_split(
     texts: list[str], data: st.DataObject
 ) -> None:
