@@ -32,6 +32,9 @@ PREFIX = "BUNDLE_"
 SERVER_PORT = 8000
 EXPORTER_PORT = 9810
 PROMETHEUS_PORT = 9090
+ALERTMANAGER_PORT = 9093
+GRAFANA_PORT = 3000
+GATEWAY_PORT = 8443
 
 # In RUN_DIR: written when the engine is started; `scripts.health` compares with it.
 STARTED = "started.json"

@@ -4,7 +4,7 @@
 set +u
 for script in /usr/local/Ascend/ascend-toolkit/set_env.sh \
   /usr/local/Ascend/cann-*/share/info/ascendnpu-ir/bin/set_env.sh \
-  /usr/local/Ascend/nnal/atb/set_env.sh; do
+  /usr/local/Ascend/nnal/atb/set_env.sh /opt/bundle/entrypoint/jemalloc.sh; do
   # shellcheck disable=SC1090
   [ -f "$script" ] && source "$script"
 done

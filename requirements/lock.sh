@@ -17,3 +17,8 @@ lock dev pyproject.toml --extra dev --constraints requirements/bundle.txt
 lock engine-cpu requirements/engine-cpu.in --overrides requirements/engine-cpu.overrides
 # This release needs Python 3.11.
 python=3.11 lock engine-next requirements/engine-next.in --overrides requirements/engine-next.overrides
+# Built from source in the image, in this order: needs, vLLM without kernels, the plugin.
+lock engine-cann requirements/engine-cann.in --overrides requirements/engine-cann.overrides \
+  --no-emit-package vllm --no-emit-package vllm-ascend
+lock engine-cann-vllm requirements/engine-cann-vllm.in --no-deps
+lock engine-cann-ascend requirements/engine-cann-ascend.in --no-deps

@@ -50,6 +50,7 @@ ENVIRONMENTS = {
     "bundle": Environment("this bundle's own packages", 21, 81),
     "dev": Environment("lint and tests", 64, 235),
     "engine-cpu": Environment("vLLM 0.23.0 for the CPU, with PyTorch", 3100, 5780),
+    "engine-cann": Environment("what vLLM 0.23.0 needs on an NPU", 3300, 6500),
     "engine-next": Environment("vLLM 0.32.0 for `make test-engines`", 3100, 6000),
 }
 

@@ -123,7 +123,7 @@ def _debian_mirror() -> str:
     return ""
 
 
-def build(target: str, base: str) -> str:
+def build(target: str, base: str, context: Path = ROOT, **more: str) -> str:
     """Build a target of the Dockerfile on the CPU engine; give the image's name."""
     name = f"bundle-test/{target}"
     secret = [f"id=ca,src={CERTIFICATES}"] if CERTIFICATES.exists() else []
@@ -131,19 +131,28 @@ def build(target: str, base: str) -> str:
         "PYTHON_IMAGE": base,
         "ENGINE": "engine-cpu",
         "MODEL": "smollm2-135m-instruct",
+        **more,
     }
     good(
         *(DOCKER, "build", "--network", "host", "--target", target, "--tag", name),
         *(word for value in secret for word in ("--secret", value)),
         *(w for k, v in arguments.items() for w in ("--build-arg", f"{k}={v}")),
-        ".",
+        str(context),
     )
     return name
 
 
-def build_prometheus(base: str) -> None:
-    """Build a stand-in for Prometheus' image from Debian's package."""
-    recipe = ROOT / "tests/container/prometheus.Dockerfile"
-    argument = ("--build-arg", f"BASE={base}", "--network", "host")
-    tag = ("--tag", "bundle-test/prometheus", "--file", str(recipe))
-    good(DOCKER, "build", *argument, *tag, str(recipe.parent))
+def build_stand_ins(base: str) -> None:
+    """Build stand-ins for the images of others from Debian's packages."""
+    recipe = ROOT / "tests/container/monitoring.Dockerfile"
+    for target in ("prometheus", "alertmanager", "nginx"):
+        good(
+            *(DOCKER, "build", "--network", "host", "--build-arg", f"BASE={base}"),
+            *("--target", target, "--tag", f"bundle-test/{target}"),
+            *("--file", str(recipe), str(recipe.parent)),
+        )
+
+
+def build_cann_packages(base: str) -> str:
+    """Build what of engine-cann needs no CANN; give the image's name."""
+    return build("engine-cann-packages", base, CANN_IMAGE=base)

@@ -7,16 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from bundle.settings import (
+    ALERTMANAGER_PORT,
     EXPORTER_PORT,
+    GATEWAY_PORT,
+    GRAFANA_PORT,
     PROMETHEUS_PORT,
     SERVER_PORT,
     Settings,
     variables,
 )
 from entrypoint.__main__ import STOP_MARGIN_SECONDS
-from tests.container.engine import COMPOSE, good
+from tests.container.engine import COMPOSE, ROOT, good
 
 FILES = {
     "ascend": ["-f", "compose.yaml"],
@@ -29,7 +33,8 @@ def services(request: pytest.FixtureRequest) -> dict[str, Any]:
     """Give the services of one stack, as Compose reads them."""
     if not Path(COMPOSE).exists():
         pytest.skip("Compose is not installed beside this Python")
-    words = [*FILES[request.param], "--profile", "smoke", "config", "--format", "json"]
+    profiles = ["--profile", "smoke", "--profile", "gateway"]
+    words = [*FILES[request.param], *profiles, "config", "--format", "json"]
     found: dict[str, Any] = json.loads(good(COMPOSE, *words))
     return dict(found["services"])
 
@@ -48,7 +53,8 @@ def test_ports_are_published_on_loopback_only(services: dict[str, Any]) -> None:
 
     assert {port["host_ip"] for port in ports} == {"127.0.0.1"}
     targets = {port["target"] for port in ports}
-    assert targets == {SERVER_PORT, EXPORTER_PORT, PROMETHEUS_PORT}
+    ours = {SERVER_PORT, EXPORTER_PORT, GATEWAY_PORT}
+    assert targets == ours | {PROMETHEUS_PORT, ALERTMANAGER_PORT, GRAFANA_PORT}
 
 
 def test_the_grace_period_is_longer_than_drain_and_margin(
@@ -65,7 +71,35 @@ def test_only_the_server_has_devices(services: dict[str, Any]) -> None:
         assert name == "server" or not service.get("devices")
 
 
+def test_only_the_gateway_has_a_secret(services: dict[str, Any]) -> None:
+    with_secret = [name for name, service in services.items() if service.get("secrets")]
+
+    assert with_secret == ["gateway"]
+
+
+def test_what_is_mounted_from_here_is_here(services: dict[str, Any]) -> None:
+    mounts = [mount for s in services.values() for mount in s.get("volumes", [])]
+    here = [mount["source"] for mount in mounts if mount["source"].startswith(str(ROOT))]
+
+    assert here
+    assert [source for source in here if not Path(source).exists()] == []
+
+
 def test_every_setting_that_is_passed_exists(services: dict[str, Any]) -> None:
     passed = {key for s in services.values() for key in s.get("environment") or {}}
 
     assert {key for key in passed if key.startswith("BUNDLE_")} <= set(variables())
+
+
+def test_grafana_asks_the_prometheus_of_the_stack(services: dict[str, Any]) -> None:
+    folder = ROOT / "monitoring/grafana/provisioning"
+    (source,) = yaml.safe_load((folder / "datasources/prometheus.yml").read_text())[
+        "datasources"
+    ]
+    (provider,) = yaml.safe_load((folder / "dashboards/bundle.yml").read_text())[
+        "providers"
+    ]
+    targets = [mount["target"] for mount in services["grafana"]["volumes"]]
+
+    assert source["url"] == f"http://prometheus:{PROMETHEUS_PORT}"
+    assert provider["options"]["path"] == f"{targets[0]}/dashboards"
