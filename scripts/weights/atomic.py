@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+from bundle.errors import CouldNotRun, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,11 +25,20 @@ def new_folder(target: Path, *, keep: bool = False) -> Iterator[Path]:
 
     A failure or a kill leaves `target` as it was. With `keep`, what was made so far
     stays for the next run, so that a download goes on where it broke off.
+
+    Raises:
+        CouldNotRun: another process makes the same folder now.
     """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with _alone(target):
+        yield from _made(target, keep=keep)
+
+
+def _made(target: Path, *, keep: bool) -> Iterator[Path]:
     partial = target.with_name(f".{target.name}.partial")
     if not keep:
         shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True, exist_ok=True)
+    partial.mkdir(exist_ok=True)
     try:
         yield partial
         _flush(partial)
@@ -35,6 +47,26 @@ def new_folder(target: Path, *, keep: bool = False) -> Iterator[Path]:
         if not keep:
             shutil.rmtree(partial, ignore_errors=True)
         raise
+
+
+@contextmanager
+def _alone(target: Path) -> Iterator[None]:
+    """Keep others from the same partial folder; the kernel ends it with the process."""
+    path = target.with_name(f".{target.name}.lock")
+    with path.open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Removed by one who has just ended: a lock on it would keep nobody away.
+            held = path.exists() and path.samefile(f"/dev/fd/{lock.fileno()}")
+        except BlockingIOError:
+            held = False
+        if not held:
+            what = f"another process writes {target} now"
+            raise CouldNotRun(Problem(what, "wait for its end, or name another target"))
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
 
 
 def _replace(partial: Path, target: Path) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import errno
+import os
+import signal
 import threading
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import requests
@@ -12,10 +15,10 @@ from modelscope import snapshot_download
 from modelscope.hub.callback import ProgressCallback
 from modelscope_hub.errors import FileDownloadError, HubError, NotExistError
 
-from bundle.errors import CouldNotRun, Problem
+from bundle.errors import CouldNotRun, ExitCode, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from bundle.model import ModelScopeSource
@@ -38,16 +41,38 @@ def fetch(source: ModelScopeSource, endpoint: str, target: Path) -> None:
             progress.add(size)
 
     try:
-        # `local_dir`, since `cache_dir` nests the files one folder deeper.
-        snapshot_download(
-            source.id,
-            revision=source.revision,
-            local_dir=str(target),
-            endpoint=endpoint,
-            progress_callbacks=[PerFile],
-        )
+        with _ended_by_a_signal():
+            # `local_dir`, since `cache_dir` nests the files one folder deeper.
+            snapshot_download(
+                source.id,
+                revision=source.revision,
+                local_dir=str(target),
+                endpoint=endpoint,
+                progress_callbacks=[PerFile],
+            )
     except (HubError, requests.RequestException, OSError) as error:
         raise CouldNotRun(explain(error, source, endpoint)) from error
+
+
+@contextmanager
+def _ended_by_a_signal() -> Iterator[None]:
+    """End the process at once by Ctrl-C or SIGTERM while this is open.
+
+    A `KeyboardInterrupt` inside tqdm leaves its lock taken; the library then waits for
+    its threads, and they for that lock, for ever. What has come is on the disk.
+    """
+
+    def end(number: int, _: object) -> None:
+        by = "Ctrl-C" if number == signal.SIGINT else "SIGTERM"
+        os.write(2, f"\nstopped by {by}; run it again, it goes on from here\n".encode())
+        os._exit(ExitCode.COULD_NOT_RUN)
+
+    before = {n: signal.signal(n, end) for n in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def explain(error: Exception, source: ModelScopeSource, endpoint: str) -> Problem:

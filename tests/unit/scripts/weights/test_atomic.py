@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bundle.errors import CouldNotRun
 from scripts.weights.atomic import new_folder
 
 if TYPE_CHECKING:
@@ -64,3 +65,24 @@ def test_a_download_is_kept_for_the_next_run(tmp_path: Path) -> None:
 
     with new_folder(tmp_path / "b", keep=True) as partial:
         assert (partial / "half").exists()
+
+
+def test_two_at_once_are_refused_and_the_first_ends_whole(tmp_path: Path) -> None:
+    with new_folder(tmp_path / "b") as partial:
+        (partial / "f").touch()
+        with pytest.raises(CouldNotRun, match="another process writes"):
+            break_off(tmp_path / "b", OSError("never reached"))
+        with new_folder(tmp_path / "c") as other:
+            (other / "f").touch()
+
+    assert [path.name for path in (tmp_path / "b").iterdir()] == ["f"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b", "c"]
+
+
+def test_the_lock_of_a_killed_run_keeps_nobody_away(tmp_path: Path) -> None:
+    (tmp_path / ".b.lock").touch()
+
+    with new_folder(tmp_path / "b") as partial:
+        (partial / "f").touch()
+
+    assert [path.name for path in tmp_path.iterdir()] == ["b"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -43,12 +44,12 @@ def environ(endpoint: str, weights: Path) -> dict[str, str]:
     }
 
 
-def start(endpoint: str, weights: Path) -> subprocess.Popen[str]:
+def start(endpoint: str, weights: Path, **more: str) -> subprocess.Popen[str]:
     """Start a fetch."""
     return subprocess.Popen(
         [sys.executable, "-m", "scripts.weights", "fetch"],
         cwd=ROOT,
-        env=environ(endpoint, weights),
+        env=environ(endpoint, weights) | more,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -148,24 +149,50 @@ def test_no_network_names_the_endpoint_and_the_setting(tmp_path: Path) -> None:
     assert "BUNDLE_MODELSCOPE_ENDPOINT" in output
 
 
-def test_a_kill_in_the_middle_serves_nothing_and_the_next_run_completes(
-    hub: Hub, tmp_path: Path
+def until_asked(hub: Hub, process: subprocess.Popen[str]) -> None:
+    """Wait until a fetch is in the middle of the weights."""
+    deadline = time.monotonic() + 60
+    while not any("FilePath=model" in line for line in hub.asked):
+        assert time.monotonic() < deadline, process.poll()
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_an_end_in_the_middle_serves_nothing_and_the_next_run_completes(
+    number: signal.Signals, hub: Hub, tmp_path: Path
 ) -> None:
     hub.stalls = threading.Event()
     process = start(hub.url, tmp_path / "w")
-    deadline = time.monotonic() + 60
-    while not any("FilePath=model" in line for line in hub.asked):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    process.kill()
-    process.communicate(timeout=60)
+    until_asked(hub, process)
+    process.send_signal(number)
+    output, _ = process.communicate(timeout=10)
     hub.stalls.set()
+    assert process.returncode == (-9 if number == signal.SIGKILL else 2)
+    assert ("stopped by" in output) == (number != signal.SIGKILL)
     assert not (tmp_path / "w" / FOLDER).exists()
 
     hub.stalls = None
     code, output = fetch(hub.url, tmp_path / "w")
     assert code == 0, output
     assert manifest.check(tmp_path / "w" / FOLDER, hashes=True) == []
+
+
+def test_ctrl_c_ends_it_even_where_the_library_would_wait_for_ever(
+    hub: Hub, tmp_path: Path
+) -> None:
+    taken = "import threading, tqdm\nlock = tqdm.tqdm.get_lock()\n"
+    taken += "threading.Thread(target=lock.acquire).start()\n"
+    (tmp_path / "sitecustomize.py").write_text(taken)
+    process = start(hub.url, tmp_path / "w", PYTHONPATH=str(tmp_path))
+    until_asked(hub, process)
+    process.send_signal(signal.SIGINT)
+    try:
+        output, _ = process.communicate(timeout=10)
+    finally:
+        process.kill()
+
+    assert process.returncode == 2
+    assert "stopped by Ctrl-C; run it again, it goes on from here" in output
 
 
 def test_a_full_disk_ends_with_a_sentence(hub: Hub, tmp_path: Path) -> None:
