@@ -153,6 +153,10 @@ LABEL org.opencontainers.image.title="ascend-chat-bundle server with ${MODEL}" \
   org.opencontainers.image.licenses="MIT AND LicenseRef-weights" \
   ascend-chat-bundle.weights.licence="/opt/bundle/models/${MODEL}/model.yaml"
 USER 1000:1000
+# 1: start the engine here, so that the image has a filled compile cache. An engine that
+# needs a card cannot: no build has one.
+ARG WARM=
+RUN if [ "$WARM" = 1 ]; then .venv/bundle/bin/python -m scripts.warm; fi
 
 # The exporter and the smoke test: small, no torch.
 FROM ${PYTHON_IMAGE} AS light

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bundle.settings import PREFIX, SERVER_PORT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from bundle.model import Family, Model, Serving
     from bundle.settings import Settings
@@ -39,11 +39,16 @@ def vllm_argv(settings: Settings, model: Model, family: Family) -> list[str]:
 
 
 def vllm_environ(
-    settings: Settings, model: Model, family: Family, environ: Mapping[str, str]
+    settings: Settings,
+    model: Model,
+    family: Family,
+    environ: Mapping[str, str],
+    cpus: Sequence[int] = (),
 ) -> dict[str, str]:
     """Environment of the engine: the caller's without our settings, and the model's.
 
-    What the operator has set wins over what `model.yaml` says.
+    What the operator has set wins over what `model.yaml` says. `cpus` are the numbers
+    of those that this process may run on.
     """
     inherited = {k: v for k, v in environ.items() if not k.startswith(PREFIX)}
     engine = {
@@ -55,6 +60,7 @@ def vllm_environ(
         "PROMETHEUS_DISABLE_CREATED_SERIES": "True",
         "VLLM_NO_USAGE_STATS": "1",
         **_preset_environ(settings, model.serving[family], family),
+        **(_cpu_binding(settings, cpus) if family == "cpu" else {}),
     }
     if settings.api_key:
         engine["VLLM_API_KEY"] = settings.api_key.get_secret_value()
@@ -133,3 +139,14 @@ def _preset_environ(
     if serving.kv_cache_gib and family == "cpu":
         return {"VLLM_CPU_KVCACHE_SPACE": str(serving.kv_cache_gib), **serving.env}
     return dict(serving.env)
+
+
+def _cpu_binding(settings: Settings, cpus: Sequence[int]) -> dict[str, str]:
+    """Give each worker its own CPUs; by itself vLLM wants a NUMA node for each."""
+    workers = settings.tensor_parallel_size * settings.data_parallel_size
+    if workers == 1:
+        return {}
+    share = len(cpus) // workers
+    parts = [cpus[rank * share : (rank + 1) * share] for rank in range(workers)]
+    lists = "|".join(",".join(map(str, part)) for part in parts)
+    return {"VLLM_CPU_OMP_THREADS_BIND": lists if share else "nobind"}

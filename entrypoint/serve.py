@@ -27,7 +27,8 @@ def main() -> int:
     argv = vllm_argv(settings, model, family)
     _note_start(settings.run_dir)
     print("Executing:", shlex.join(argv), flush=True)
-    environ = vllm_environ(settings, model, family, os.environ)
+    cpus = sorted(os.sched_getaffinity(0))
+    environ = vllm_environ(settings, model, family, os.environ, cpus)
     os.execvpe(argv[0], argv, environ)  # noqa: S606 - no shell wanted
 
 

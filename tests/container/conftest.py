@@ -21,7 +21,10 @@ def images() -> Iterator[dict[str, str]]:
             pytest.skip(why_not)
         base = python_base()
         build_stand_ins(base)
-        yield {name: build(name, base) for name in ("server", "exporter", "smoke")}
+        yield {
+            "server": build("server", base, WARM="1"),
+            **{name: build(name, base) for name in ("exporter", "smoke")},
+        }
 
 
 @pytest.fixture(scope="session")

@@ -123,9 +123,11 @@ def _debian_mirror() -> str:
     return ""
 
 
-def build(target: str, base: str, context: Path = ROOT, **more: str) -> str:
+def build(
+    target: str, base: str, context: Path = ROOT, tag: str = "", **more: str
+) -> str:
     """Build a target of the Dockerfile on the CPU engine; give the image's name."""
-    name = f"bundle-test/{target}"
+    name = f"bundle-test/{tag or target}"
     secret = [f"id=ca,src={CERTIFICATES}"] if CERTIFICATES.exists() else []
     arguments = {
         "PYTHON_IMAGE": base,

@@ -25,13 +25,17 @@ if TYPE_CHECKING:
     from bundle.model import Model
 
 ROOT = Path(__file__).parents[2]
-MODELS = [load_model(ROOT / "models", p.parent.name) for p in ROOT.glob("models/*/*l.yaml")]
+MODELS = [
+    load_model(ROOT / "models", p.parent.name) for p in ROOT.glob("models/*/*l.yaml")
+]
 # 0.23.0 is the newest with a wheel; 0.23.0.post1, which is deployed, is source only.
-WHEELS = """
-vllm-ascend==0.23.0 --hash=sha256:4f0d25d3b6d8ae85753b53d4bd8d910418865baf413fa779b87012ad1a4a3f87
-torch-npu==2.10.0.post4 --hash=sha256:7d88428d9bb8473919a38947617fcc481cb6e28927a8aa30e486a9bc42f30d90
+WHEELS = r"""
+vllm-ascend==0.23.0 \
+  --hash=sha256:4f0d25d3b6d8ae85753b53d4bd8d910418865baf413fa779b87012ad1a4a3f87
+torch-npu==2.10.0.post4 \
+  --hash=sha256:7d88428d9bb8473919a38947617fcc481cb6e28927a8aa30e486a9bc42f30d90
 """
-FOR = "--python-version=3.11 --platform=manylinux_2_34_x86_64 --platform=manylinux_2_28_x86_64"
+GLIBC = [f"--platform=manylinux_2_{minor}_x86_64" for minor in (34, 28)]
 
 
 @pytest.fixture(scope="module")
@@ -39,10 +43,11 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """Give every file of the two packages, one after the other."""
     folder = tmp_path_factory.mktemp("wheels")
     (folder / "wheels.txt").write_text(WHEELS)
-    python = ROOT / ".venv/tool/bin/python"
+    python = str(ROOT / ".venv/tool/bin/python")
     command = [python, "-m", "pip", "download", "--no-deps", "--only-binary=:all:"]
-    options = [*FOR.split(), f"--dest={folder}", f"--requirement={folder}/wheels.txt"]
-    subprocess.run([*command, *options], check=True, capture_output=True)
+    options = ["--python-version=3.11", *GLIBC, f"--dest={folder}"]
+    words = [*command, *options, "--requirement", str(folder / "wheels.txt")]
+    subprocess.run(words, check=True, capture_output=True)
     return b"\n".join(_files(folder))
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from bundle.model import Family, load_model
 from bundle.settings import Settings, load
 from entrypoint.command import vllm_argv, vllm_environ
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MODELS = Path(__file__).parents[3] / "models"
 QWEN = load_model(MODELS, "qwen-1_8b-chat")
@@ -126,6 +130,26 @@ def test_the_operators_environment_wins() -> None:
     environ = vllm_environ(settings(), QWEN, "cpu", {"VLLM_CPU_KVCACHE_SPACE": "9"})
 
     assert environ["VLLM_CPU_KVCACHE_SPACE"] == "9"
+
+
+@pytest.mark.parametrize(
+    ("replicas", "cpus", "expected"),
+    [
+        ("1", range(4), None),
+        ("2", range(2), "0|1"),
+        ("2", [1, 3, 4, 5, 9], "1,3|4,5"),
+        ("4", range(2), "nobind"),
+    ],
+)
+def test_replicas_on_the_cpu_have_cpus_of_their_own(
+    replicas: str, cpus: Sequence[int], expected: str | None
+) -> None:
+    several = settings(DATA_PARALLEL_SIZE=replicas)
+    on_cpu = vllm_environ(several, QWEN, "cpu", {}, cpus)
+
+    assert on_cpu.get("VLLM_CPU_OMP_THREADS_BIND") == expected
+    on_npu = vllm_environ(several, QWEN, "atlas-a2", {}, cpus)
+    assert "VLLM_CPU_OMP_THREADS_BIND" not in on_npu
 
 
 def test_the_key_is_in_the_environment_only(tmp_path: Path) -> None:
