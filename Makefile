@@ -9,10 +9,10 @@ EMBEDDED = BUNDLE_MODEL=$${BUNDLE_MODEL:-smollm2-135m-instruct}
 
 .DEFAULT_GOAL := help
 .PHONY: help up down smoke weights convert test lint unit process container test-engines
-.PHONY: image generate lock clean
+.PHONY: image bundle-offline generate lock clean
 
 help: ## print this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
 up: ## install, fetch, serve and prove the model on this host
 	@$(PYTHON) -m scripts.install bundle
@@ -61,6 +61,10 @@ test-engines: dev ## the native form on a current engine too; fetches another on
 
 image: ## build the server, exporter and smoke images for an Ascend host
 	docker compose build server exporter smoke
+
+bundle-offline: ## all images and files in one archive, for a host without a network
+	@$(PYTHON) -m scripts.install bundle
+	$(BUNDLE) -m scripts.offline var/offline.tar
 
 generate: dev ## write the files that are derived from code
 	$(DEV) -m tests.generate

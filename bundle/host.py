@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import socket
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,3 +58,15 @@ def shm_size(root: Path = Path("/")) -> int:
     except OSError:
         return 0
     return stat.f_frsize * stat.f_blocks
+
+
+def bind_error(address: str, port: int) -> str:
+    """Why nothing can listen there; empty if it can."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address, port))
+        except OSError as error:
+            taken = error.errno == errno.EADDRINUSE
+            return "another process listens there" if taken else str(error.strerror)
+    return ""

@@ -5,10 +5,8 @@ A start costs a minute or more; three mistakes should cost one.
 
 from __future__ import annotations
 
-import errno
 import json
 import shlex
-import socket
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -106,7 +104,7 @@ def _extra_args(start: Start) -> Iterable[Problem]:
 def _ports(start: Start) -> Iterable[Problem]:
     ports = [SERVER_PORT, *([EXPORTER_PORT] if start.settings.supervise_exporter else [])]
     for port in ports:
-        if reason := _bind_error(start.settings.listen_address, port):
+        if reason := host.bind_error(start.settings.listen_address, port):
             yield Problem(
                 f"port {port} on {start.settings.listen_address}: {reason}",
                 f"end what listens there (`ss -ltnp 'sport = :{port}'` names it)",
@@ -184,18 +182,6 @@ def _run_dir(start: Start) -> Iterable[Problem]:
             f"BUNDLE_RUN_DIR={str(folder)!r} cannot be written: {error.strerror}",
             "set it to a folder that this user can write",
         )
-
-
-def _bind_error(address: str, port: int) -> str:
-    """Why nothing can listen there; empty if it can."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((address, port))
-        except OSError as error:
-            taken = error.errno == errno.EADDRINUSE
-            return "another process listens there" if taken else str(error.strerror)
-    return ""
 
 
 CHECKS: tuple[Callable[[Start], Iterable[Problem]], ...] = (

@@ -8,26 +8,35 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bundle import npu
-from bundle.errors import CouldNotRun, ExitCode, HostNotReady, Problem
+from bundle.errors import CouldNotRun, ExitCode, HostNotReady, Problem, raise_all
+from scripts import compose
+from scripts.up import stack
 from scripts.up.place import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-COMPOSE_UP = ("docker", "compose", "up", "--detach", "--wait")
 
 # Which image of vLLM-Ascend is built for a family.
 SUFFIXES = {"atlas-a2": "", "atlas-a3": "-a3", "atlas-310p": "-310p", "atlas-a5": "-a5"}
 NPU_SMI_PLACES = ("usr/local/bin/npu-smi", "usr/local/sbin/npu-smi")
 
 
-def up(env_file: Path = ROOT / ".env") -> int:
+def up(
+    env_file: Path = ROOT / ".env",
+    root: Path = Path("/"),
+    npu_smi: Callable[[], str] = npu.npu_smi,
+    command: Sequence[str] = compose.COMMAND,
+) -> int:
     """Note what is found in `.env`, where the operator's values win, and start."""
     print("this host has an NPU (/dev/davinci_manager); the bundle runs in Docker")
-    added = note(env_file, detect())
+    added = note(env_file, detect(root, npu_smi))
     for name, value in added.items():
         print(f"  found {name}={value}, written to {env_file}")
-    return compose_up()
+    compose.check(command)
+    if not compose.output(*command, "ps", "--quiet", remedy="see what it says"):
+        services = compose.config(command)["services"]
+        raise_all(HostNotReady, stack.problems(services, root))
+    return compose_up([*command, "up", "--detach", "--wait"])
 
 
 def detect(
@@ -56,21 +65,14 @@ def note(env_file: Path, found: Mapping[str, str]) -> dict[str, str]:
     return added
 
 
-def compose_up(command: Sequence[str] = COMPOSE_UP) -> int:
+def compose_up(command: Sequence[str]) -> int:
     """Start the stack and wait until it is healthy.
 
     Raises:
-        HostNotReady: Docker is not there.
         CouldNotRun: the stack did not come up; Compose has said why.
     """
     print("  $", " ".join(command), flush=True)
-    try:
-        code = subprocess.run(command, cwd=ROOT, check=False).returncode
-    except OSError as error:
-        what = f"{command[0]} does not run: {error.strerror}"
-        remedy = "install Docker with its Compose plugin, or set BUNDLE_DEVICE=cpu"
-        raise HostNotReady(Problem(what, remedy)) from error
-    if code:
+    if code := subprocess.run(command, cwd=ROOT, check=False).returncode:
         what = f"{' '.join(command)} failed (exit {code}); it says why above"
         raise CouldNotRun(Problem(what, "mend that, or read `docker compose logs`"))
     return ExitCode.GOOD

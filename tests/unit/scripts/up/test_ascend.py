@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bundle.errors import CouldNotRun, HostNotReady
-from scripts.up.ascend import COMPOSE_UP, compose_up, detect, note
+from scripts.up.ascend import compose_up, detect, note, up
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,10 +70,6 @@ def test_the_operators_lines_stay_and_win(tmp_path: Path) -> None:
     assert env.read_text() == "# mine\nexport A=9\n#B=7\nB=2\n"
 
 
-def test_it_is_docker_compose_up_and_waits() -> None:
-    assert " ".join(COMPOSE_UP) == "docker compose up --detach --wait"
-
-
 def test_the_command_is_shown_and_its_success_is_ours(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -86,6 +82,6 @@ def test_a_stack_that_does_not_come_up_is_exit_2() -> None:
         compose_up(["false"])
 
 
-def test_a_host_without_docker_is_not_ready() -> None:
+def test_a_host_without_docker_is_not_ready(root: Path, tmp_path: Path) -> None:
     with pytest.raises(HostNotReady, match="no-such-docker does not run"):
-        compose_up(["no-such-docker"])
+        up(tmp_path / ".env", root, lambda: chip("910B3"), ["no-such-docker"])

@@ -1,0 +1,63 @@
+"""Docker Compose on this host: whether it is there, and what it is asked to do."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bundle.errors import CouldNotRun, HostNotReady, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ROOT = Path(__file__).resolve().parents[1]
+COMMAND = ("docker", "compose")
+OLDEST = (2, 24)  # the first that reads `!reset` and an env_file that may be missing
+
+
+def check(command: Sequence[str] = COMMAND) -> None:
+    """See that Docker and Compose can be used.
+
+    Raises:
+        HostNotReady: one of them is missing, too old or does not answer.
+    """
+    said = output(
+        *command, "version", "--short", remedy="install Docker's Compose plugin"
+    )
+    found = tuple(map(int, re.findall(r"\d+", said)[:2]))
+    if found < OLDEST:
+        oldest = ".".join(map(str, OLDEST))
+        what = f"Docker Compose is {said.strip()}, this stack needs {oldest} or newer"
+        raise HostNotReady(Problem(what, "install a newer Compose plugin"))
+    remedy = "start Docker (systemctl start docker), or join its group"
+    output("docker", "info", remedy=remedy)
+
+
+def config(command: Sequence[str] = COMMAND) -> dict[str, Any]:
+    """Give the stack as Compose reads it, with this host's `.env`."""
+    said = output(*command, "config", "--format", "json", remedy="correct that file")
+    found: dict[str, Any] = json.loads(said)
+    return found
+
+
+def output(*command: str, remedy: str) -> str:
+    """Give what a command prints.
+
+    Raises:
+        HostNotReady: it is not there. CouldNotRun: it failed, with its last words.
+    """
+    try:
+        done = subprocess.run(
+            command, cwd=ROOT, capture_output=True, text=True, check=False
+        )
+    except OSError as error:
+        what = f"{command[0]} does not run: {error.strerror}"
+        raise HostNotReady(Problem(what, "install Docker with Compose")) from error
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        what = f"`{' '.join(command)[:80]}` failed: {said}"
+        raise CouldNotRun(Problem(what, remedy))
+    return done.stdout
