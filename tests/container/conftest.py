@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.container.engine import build, build_stand_ins, daemon, good, python_base
+from tests.container.engine import (
+    alone,
+    build,
+    build_stand_ins,
+    daemon,
+    good,
+    python_base,
+)
 from tests.container.names import IMAGES, KEY, SERVICES, STACK
 
 if TYPE_CHECKING:
@@ -16,7 +23,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def images() -> Iterator[dict[str, str]]:
     """Build everything that is shipped, once."""
-    with daemon() as why_not:
+    with alone(), daemon() as why_not:
         if why_not:
             pytest.skip(why_not)
         base = python_base()

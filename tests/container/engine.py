@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,6 +44,14 @@ def good(*words: str, **environ: str) -> str:
     done = run(*words, **environ)
     assert done.returncode == 0, f"{' '.join(words)}\n{done.stdout}\n{done.stderr}"
     return done.stdout
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Keep other runs of these tests away: they take the same ports, tags and names."""
+    with (Path(tempfile.gettempdir()) / "ascend-chat-bundle-test.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @contextmanager
