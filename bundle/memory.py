@@ -37,17 +37,21 @@ def kv_bytes_per_token(folder: Path, dtype: Dtype) -> int:
     return int(2 * config["num_hidden_layers"] * kv_heads * head_size * _BYTES[dtype])
 
 
-def shortage(name: str, weights: int, cache: int, free: int) -> Problem | None:
+def shortage(
+    name: str, weights: int, cache: int, free: int, replicas: int = 1
+) -> Problem | None:
     """Say that `free` bytes are too few for the model `name`, and what needs them.
 
-    `weights` and `cache` are in bytes; what the engine itself takes comes on top.
+    `weights` and `cache` are the bytes of one replica; what its engine itself takes
+    comes on top.
     """
-    need = weights + cache + ENGINE_BYTES
+    need = (weights + cache + ENGINE_BYTES) * replicas
     if free >= need:
         return None
+    each = f" for each of {replicas} replicas" if replicas > 1 else ""
     return Problem(
         f"{gib(free)} of memory are free; {name} needs {gib(need)}: weights "
-        f"{gib(weights)}, KV cache {gib(cache)}, engine {gib(ENGINE_BYTES)}",
+        f"{gib(weights)}, KV cache {gib(cache)}, engine {gib(ENGINE_BYTES)}{each}",
         "end other programs, or take a smaller model",
     )
 

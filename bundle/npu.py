@@ -10,6 +10,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from bundle.errors import HostNotReady, Problem
+from bundle.npu_smi import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,9 +25,6 @@ _FAMILIES: tuple[tuple[str, Family], ...] = (
     (r"310P\d", "atlas-310p"),
     (r"Ascend950\w*", "atlas-a5"),
 )
-
-# "| 0     910B3    | OK  |" and, on the 950, "| 0 | Ascend950DT | OK |".
-_CHIP_ROW = r"^\|\s*\d+\s+\|?\s*([A-Za-z]*\d+[\w-]*)\s*\|\s*[A-Z]\w*\s*\|"
 
 TIMEOUT_SECONDS = 5  # a card that hangs must not hang the start
 
@@ -57,18 +55,15 @@ def npu_smi() -> str:
 
 def family(read: Callable[[], str] = npu_smi) -> Family:
     """Device family of the first chip; raises `HostNotReady` if it is not supported."""
-    text = read()
-    names = re.findall(
-        r"^\|\s*\d+\s+\|?\s*([A-Za-z]*\d+[\w-]*)\s*\|\s*[A-Z]\w*\s*\|", text, re.MULTILINE
-    )
+    readings = parse(read())
+    names = [chip.name for chip in readings.chips]
     for pattern, found in _FAMILIES:
         if names and re.fullmatch(pattern, names[0]):
             return found
     if not names:
-        head = " / ".join(text.split("\n")[:2]).strip() or "(no output)"
         raise HostNotReady(
             Problem(
-                f"npu-smi info lists no chip; it says: {head}",
+                f"npu-smi info: {readings.problem}",
                 "end what holds the card, and see that npu-smi works on the host",
             )
         )

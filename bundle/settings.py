@@ -38,6 +38,8 @@ GATEWAY_PORT = 8443
 
 # In RUN_DIR: written when the engine is started; `scripts.health` compares with it.
 STARTED = "started.json"
+# In RUN_DIR: what the server's container writes for the exporter; both mount it.
+READINGS = "readings"
 
 
 def _words(text: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from bundle.errors import ExitCode, Problem, WrongUsage, run_command
@@ -20,6 +21,7 @@ from entrypoint.preflight import Start, preflight
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from bundle.model import Family
     from bundle.settings import Settings
 
 # Between the end of the drain and SIGKILL: the engine frees its memory.
@@ -33,22 +35,26 @@ def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
     _check_words(words)
     settings = load(environ)
     model = load_model(settings.models_dir, settings.model)
-    start = Start(settings, model, device_family(settings))
+    cache = environ.get("VLLM_CACHE_ROOT")
+    start = Start(
+        settings, model, device_family(settings), cache=Path(cache) if cache else None
+    )
     print(f"checking {start.weights} on {start.family}", flush=True)
     preflight(start)
     print("all checks passed", flush=True)
     if "--check" in words:
         print(shlex.join(vllm_argv(settings, model, start.family)))
         return ExitCode.GOOD
-    return _hand_over(settings, environ)
+    return _hand_over(settings, start.family, environ)
 
 
-def supervise_environ(settings: Settings) -> dict[str, str]:
+def supervise_environ(settings: Settings, family: Family) -> dict[str, str]:
     """What the static supervisord.conf takes from the environment."""
     return {
         "SUPERVISE_PYTHON": sys.executable,
         "SUPERVISE_RUN_DIR": str(settings.run_dir),
         "SUPERVISE_EXPORTER": str(settings.supervise_exporter).lower(),
+        "SUPERVISE_NPU_READINGS": str(family != "cpu").lower(),
         "SUPERVISE_STOP_SECONDS": str(settings.drain_seconds + STOP_MARGIN_SECONDS),
     }
 
@@ -62,9 +68,11 @@ def _become(words: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
         ) from error
 
 
-def _hand_over(settings: Settings, environ: Mapping[str, str]) -> NoReturn:
+def _hand_over(
+    settings: Settings, family: Family, environ: Mapping[str, str]
+) -> NoReturn:
     words = [sys.executable, "-m", "entrypoint.supervise"]
-    _become(words, {**environ, **supervise_environ(settings)})
+    _become(words, {**environ, **supervise_environ(settings, family)})
 
 
 def _check_words(words: Sequence[str]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import shlex
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from bundle.settings import Settings
 
 ENGINE_RELEASE = "0.23.0"  # the last one that knows the original Qwen-1 format
+
+_PROBE_BYTES = 1 << 20  # a full disk may still take a small file
 
 # Versions of every distribution that brings vLLM; nothing is imported, so it is quick.
 _VERSIONS = """
@@ -42,6 +45,7 @@ class Start:
     model: Model
     family: Family
     root: Path = field(default=Path("/"))
+    cache: Path | None = None  # where the engine keeps what it compiled, if named
 
     @property
     def weights(self) -> Path:
@@ -130,7 +134,8 @@ def _memory(start: Start) -> Iterable[Problem]:
     cache_gib = start.model.serving[start.family].kv_cache_gib
     cache = (cache_gib or 0) * host.GIB if start.family == "cpu" else 0
     free = host.memory_available(start.root)
-    if short := memory.shortage(start.model.name, weights, cache, free):
+    replicas = start.settings.data_parallel_size
+    if short := memory.shortage(start.model.name, weights, cache, free, replicas):
         yield short
     yield from _cache(start, cache)
 
@@ -171,16 +176,24 @@ def _toolchain(start: Start) -> Iterable[Problem]:
     return toolchain.problems(toolchain.ENGINE) if start.family == "cpu" else []
 
 
-def _run_dir(start: Start) -> Iterable[Problem]:
-    folder = start.settings.run_dir
+def _folders(start: Start) -> Iterable[Problem]:
+    yield from _write_error("BUNDLE_RUN_DIR", start.settings.run_dir)
+    if start.cache:
+        yield from _write_error("VLLM_CACHE_ROOT", start.cache)
+
+
+def _write_error(name: str, folder: Path) -> Iterable[Problem]:
+    """Write what a full disk or a folder of others would not take."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / ".writable").write_text("")
+        (folder / ".writable").write_bytes(bytes(_PROBE_BYTES))
         (folder / ".writable").unlink()
     except OSError as error:
+        with suppress(OSError):
+            (folder / ".writable").unlink(missing_ok=True)
         yield Problem(
-            f"BUNDLE_RUN_DIR={str(folder)!r} cannot be written: {error.strerror}",
-            "set it to a folder that this user can write",
+            f"{name}={str(folder)!r} cannot be written: {error.strerror}",
+            "free its disk, or set it to a folder that this user can write",
         )
 
 
@@ -195,5 +208,5 @@ CHECKS: tuple[Callable[[Start], Iterable[Problem]], ...] = (
     _memory,
     _engine,
     _toolchain,
-    _run_dir,
+    _folders,
 )

@@ -28,14 +28,15 @@ def check_host(settings: Settings, model: Model, *, running: bool) -> None:
         )
     problems = toolchain.provide(toolchain.ENGINE)
     if not running:  # what runs already has its memory
-        problems += [*_memory(model), *_disk(settings, model)]
+        problems += [*_memory(settings, model), *_disk(settings, model)]
     raise_all(HostNotReady, problems)
 
 
-def _memory(model: Model) -> Iterator[Problem]:
+def _memory(settings: Settings, model: Model) -> Iterator[Problem]:
     cache = (model.serving["cpu"].kv_cache_gib or 0) * host.GIB
     free = host.memory_available()
-    if short := memory.shortage(model.name, _served_bytes(model), cache, free):
+    weights, replicas = _served_bytes(model), settings.data_parallel_size
+    if short := memory.shortage(model.name, weights, cache, free, replicas):
         yield short
 
 

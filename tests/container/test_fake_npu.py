@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,6 +21,7 @@ from scripts.up.ascend import detect, note
 from tests.container.engine import COMPOSE, ROOT, good, run
 from tests.container.names import IMAGES
 from tests.fixtures.engines import HANGS, engine
+from tests.fixtures.npu import SAMPLES
 from tests.fixtures.weights import CONFIG
 
 if TYPE_CHECKING:
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.timeout(600)
-SAMPLES = ROOT / "tests/fixtures/npu-smi"
 FAKE = [COMPOSE, "-f", "compose.yaml", "-f", "tests/container/fake-npu.yaml"]
 MODEL = "qwen-1_8b-chat"
 FAMILIES: dict[str, tuple[Family, str]] = {
@@ -80,7 +81,7 @@ def test_the_image_finds_the_family_and_its_command_line(
     ("sample", "message"),
     [
         ("910a-25.5.2-ddr.txt", "is of no supported family"),
-        ("err-8005.txt", "npu-smi info lists no chip; it says:"),
+        ("err-8005.txt", "npu-smi info: it lists no chip; it says:"),
     ],
 )
 def test_a_card_that_cannot_serve_is_refused(
@@ -92,6 +93,29 @@ def test_a_card_that_cannot_serve_is_refused(
     assert done.returncode == 69
     assert message in done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_the_exporter_has_the_readings_and_no_card(
+    images: dict[str, str], tmp_path: Path
+) -> None:
+    assert images
+    host = make_host(tmp_path, "950dt-25.6.rc1.txt")
+    environ = {**IMAGES, "FAKE_HOST": str(host), "BUNDLE_MODEL": MODEL}
+    stack = [*FAKE, "--project-name", "bundle-test-npu"]
+    good(*stack, "up", "--detach", "server", "exporter", **environ)
+    try:
+        path = "/run/bundle/readings/npu.json"
+        read = ("exec", "--no-TTY", "exporter", "sh", "-c", f"cat {path}; ls /dev")
+        for _ in range(60):
+            if (done := run(*stack, *read, **environ)).stdout.startswith("{"):
+                break
+            time.sleep(1)
+    finally:
+        good(*stack, "down", "--volumes", **environ)
+
+    text, _, devices = done.stdout.partition("}\n")
+    assert '"name": "Ascend950DT"' in text
+    assert "davinci" not in devices
 
 
 @pytest.mark.parametrize("sample", sorted(FAMILIES))

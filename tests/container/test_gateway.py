@@ -93,3 +93,22 @@ def test_the_gateway_does_not_start_with_a_bad_key(
 
     assert done.returncode == 78
     assert "remedy: " in done.stderr
+
+
+def test_the_gateway_does_not_start_with_a_key_that_it_may_not_read(
+    images: dict[str, str], tmp_path: Path
+) -> None:
+    assert images
+    file = tmp_path / "key"
+    file.write_text(KEY)
+    file.chmod(0o400)  # of root, or whoever runs the tests
+    mounts = (f"{ROOT}/gateway/start.sh:/start.sh:ro", f"{file}:/run/secrets/api_key:ro")
+    done = run(
+        *(DOCKER, "run", "--rm", "--network", "none", "--entrypoint", "sh"),
+        *("--user", "4711"),
+        *(word for mount in mounts for word in ("--volume", mount)),
+        *(IMAGES["GATEWAY_IMAGE"], "/start.sh"),
+    )
+
+    assert done.returncode == 78
+    assert "the key file is not readable by uid 4711" in done.stderr

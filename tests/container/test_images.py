@@ -85,6 +85,27 @@ def test_a_bad_setting_exits_78_without_a_traceback(images: dict[str, str]) -> N
     assert "Traceback" not in done.stdout + done.stderr
 
 
+@pytest.mark.parametrize(
+    ("cache", "message"),
+    [
+        ([], "Read-only file system"),
+        (["--tmpfs", "/var/cache/bundle:uid=1000,size=64k"], "No space left on device"),
+        (["--tmpfs", "/var/cache/bundle:uid=0,mode=0755"], "Permission denied"),
+    ],
+)
+def test_a_cache_that_takes_nothing_is_told_before_the_engine_starts(
+    images: dict[str, str], cache: list[str], message: str
+) -> None:
+    options = ["--read-only", "--tmpfs", "/run/bundle:uid=1000", *cache]
+    words = [DOCKER, "run", "--rm", *options, "--env", "BUNDLE_DEVICE=cpu"]
+    done = run(*words, images["server"], "--check")
+
+    assert done.returncode == 69
+    said = f"VLLM_CACHE_ROOT='/var/cache/bundle/vllm' cannot be written: {message}"
+    assert said in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+
+
 def test_a_code_change_moves_no_weights(images: dict[str, str], tmp_path: Path) -> None:
     """The layers that differ after a change of the entrypoint hold code only."""
     assert images

@@ -8,6 +8,7 @@ import pytest
 
 from bundle import host
 from bundle.settings import load
+from tests.fixtures.npu import npu_smi_says
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +31,7 @@ def test_no_driver_device_means_cpu(root: Path) -> None:
 
 def test_the_driver_device_means_npu_and_the_chip_its_family(root: Path) -> None:
     (root / "dev/davinci_manager").touch()
-    text = "| 0     910B3   | OK   | 1 |\n"
+    text = npu_smi_says("910B3")
 
     assert host.device_family(load({}), root, lambda: text) == "atlas-a2"
 

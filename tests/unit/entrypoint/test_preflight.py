@@ -136,6 +136,10 @@ def test_too_little_memory_says_what_is_needed_for_what(
         "1.0 GiB of memory are free; qwen-1_8b-chat needs 6.5 GiB: "
         "weights 0.0 GiB, KV cache 4.0 GiB, engine 2.5 GiB"
     )
+    environ["BUNDLE_DATA_PARALLEL_SIZE"] = "2"
+    (what,) = found(environ, "memory", root=tmp_path)
+    assert "needs 13.0 GiB" in what
+    assert what.endswith("for each of 2 replicas")
 
 
 def test_a_context_larger_than_the_kv_cache_is_a_problem(
@@ -165,7 +169,7 @@ def test_a_run_folder_that_cannot_be_made_is_a_problem(
     (tmp_path / "file").write_text("")
     environ["BUNDLE_RUN_DIR"] = str(tmp_path / "file/run")
 
-    assert len(found(environ, "run_dir")) == 1
+    assert len(found(environ, "folders")) == 1
 
 
 def test_all_checks_run_and_all_problems_are_raised(environ: dict[str, str]) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from bundle.errors import CouldNotRun, HostNotReady
 from scripts.up.ascend import compose_up, detect, note, up
+from tests.fixtures.npu import npu_smi_says
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,17 +25,12 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def chip(name: str) -> str:
-    """Give the row of npu-smi that names the chip."""
-    return f"| 2     {name}   | OK   | 88.6 |\n"
-
-
 @pytest.mark.parametrize(
     ("name", "suffix"),
     [("910B3", ""), ("Ascend910", "-a3"), ("310P3", "-310p")],
 )
 def test_family_card_and_npu_smi_are_found(root: Path, name: str, suffix: str) -> None:
-    assert detect(root, lambda: chip(name)) == {
+    assert detect(root, lambda: npu_smi_says(name)) == {
         "FAMILY_SUFFIX": suffix,
         "NPU_DEVICE": "/dev/davinci2",
         "NPU_SMI": "/usr/local/sbin/npu-smi",
@@ -43,7 +39,7 @@ def test_family_card_and_npu_smi_are_found(root: Path, name: str, suffix: str) -
 
 def test_an_unsupported_card_is_refused(root: Path) -> None:
     with pytest.raises(HostNotReady, match="chip '910B'"):
-        detect(root, lambda: chip("910B"))
+        detect(root, lambda: npu_smi_says("910B"))
 
 
 def test_a_manager_without_cards_is_refused(root: Path) -> None:
@@ -51,7 +47,7 @@ def test_a_manager_without_cards_is_refused(root: Path) -> None:
         card.unlink()
 
     with pytest.raises(HostNotReady, match="no card"):
-        detect(root, lambda: chip("910B3"))
+        detect(root, lambda: npu_smi_says("910B3"))
 
 
 def test_what_is_found_is_added_once(tmp_path: Path) -> None:
@@ -84,4 +80,4 @@ def test_a_stack_that_does_not_come_up_is_exit_2() -> None:
 
 def test_a_host_without_docker_is_not_ready(root: Path, tmp_path: Path) -> None:
     with pytest.raises(HostNotReady, match="no-such-docker does not run"):
-        up(tmp_path / ".env", root, lambda: chip("910B3"), ["no-such-docker"])
+        up(tmp_path / ".env", root, lambda: npu_smi_says("910B3"), ["no-such-docker"])

@@ -1,0 +1,178 @@
+"""npu-smi's text of real hosts by equality; damaged, it gives no wrong number."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bundle.npu_smi import Chip, Process, Readings, parse
+from tests.fixtures.npu import SAMPLES
+
+TEXTS = {path.name: path.read_text() for path in sorted(SAMPLES.glob("*.txt"))}
+MIB = 1 << 20
+A3 = "a3-ascend910-25.2.3-16die.txt"
+
+
+def test_the_a2_with_its_processes() -> None:
+    first = Chip(
+        npu=0,
+        chip=0,
+        name="910B2C",
+        health="OK",
+        bus_id="0000:5A:00.0",
+        power_watts=88.6,
+        temperature_celsius=51,
+        aicore_ratio=0,
+        hbm_used_bytes=20701 * MIB,
+        hbm_total_bytes=65536 * MIB,
+        memory_used_bytes=0,
+        memory_total_bytes=0,
+        processes=(Process(124528, "python3.8", 17400 * MIB),),
+    )
+    second = replace(
+        first,
+        npu=1,
+        bus_id="0000:19:00.0",
+        power_watts=99.6,
+        temperature_celsius=50,
+        hbm_used_bytes=20687 * MIB,
+        processes=(),
+    )
+
+    found = parse(TEXTS["a2-910b2c-23.0.2.1.txt"])
+
+    assert found == Readings("23.0.2.1", (first, second))
+
+
+def test_the_310p_has_no_hbm_and_no_power() -> None:
+    chip = Chip(
+        npu=6,
+        chip=0,
+        name="310P3",
+        health="OK",
+        bus_id="0000:84:00.0",
+        temperature_celsius=50,
+        aicore_ratio=0,
+        memory_used_bytes=1839 * MIB,
+        memory_total_bytes=21525 * MIB,
+    )
+
+    assert parse(TEXTS["310p3-25.3.rc1-idle.txt"]) == Readings("25.3.rc1", (chip,))
+
+
+def test_the_ids_of_the_first_910_have_a_gap() -> None:
+    found = parse(TEXTS["910a-25.5.2-ddr.txt"])
+
+    assert [chip.npu for chip in found.chips] == [0, 1, 4]
+    assert [chip.power_watts for chip in found.chips] == [70.3, 68.9, 72.1]
+    assert found.chips[2].memory_total_bytes == 13526 * MIB
+    assert {chip.hbm_total_bytes for chip in found.chips} == {32768 * MIB}
+
+
+def test_the_950_says_util_and_has_no_chip_column() -> None:
+    found = parse(TEXTS["950dt-25.6.rc1.txt"])
+
+    assert [(c.npu, c.chip, c.health) for c in found.chips] == [
+        (0, 0, "OK"),
+        (1, 0, "OK"),
+        (7, 0, "Warning"),
+    ]
+    last = found.chips[-1]
+    assert (last.bus_id, last.aicore_ratio, last.power_watts) == (None, 0.42, 397.5)
+    assert last.hbm_used_bytes == 91000 * MIB
+
+
+def test_a_card_of_the_a3_has_two_dies_and_processes_without_names() -> None:
+    found = parse(TEXTS[A3])
+
+    assert [(c.npu, c.chip) for c in found.chips] == [
+        (npu, die) for npu in range(8) for die in range(2)
+    ]
+    first, second = found.chips[:2]
+    assert (first.power_watts, second.power_watts) == (232.5, None)
+    assert (first.aicore_ratio, first.hbm_used_bytes) == (0.17, 53444 * MIB)
+    assert [process.pid for process in first.processes] == [
+        3325989,
+        3330598,
+        3328327,
+        3333165,
+    ]
+    assert {process.name for process in first.processes} == {""}
+
+
+def test_an_error_is_told_and_is_no_card() -> None:
+    assert parse(TEXTS["err-8005.txt"]) == Readings(
+        problem="it lists no chip; it says: "
+        "DrvMngGetConsoleLogLevel failed. (g_conLogLevel=3) / "
+        "dcmi module initialize failed. ret is -8005"
+    )
+
+
+def test_a_header_that_is_not_known_leads_to_no_number() -> None:
+    text = TEXTS["a2-910b2c-23.0.2.1.txt"].replace("HBM-Usage(MB)", "HBM-Usage(GB)")
+
+    chip = parse(text).chips[0]
+
+    assert (chip.hbm_used_bytes, chip.hbm_total_bytes) == (None, None)
+    assert chip.temperature_celsius == 51
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@given(data=st.data())
+def test_a_text_that_is_cut_has_only_what_the_whole_one_has(
+    name: str, data: st.DataObject
+) -> None:
+    text = TEXTS[name]
+
+    found = parse(text[: data.draw(st.integers(0, len(text)))])
+
+    assert _told(found) <= _told(parse(text))
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@given(data=st.data())
+def test_a_text_without_a_line_has_only_what_the_whole_one_has(
+    name: str, data: st.DataObject
+) -> None:
+    lines = TEXTS[name].splitlines(keepends=True)
+    del lines[data.draw(st.integers(0, len(lines) - 1))]
+
+    assert _told(parse("".join(lines))) <= _told(parse(TEXTS[name]))
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@given(data=st.data())
+def test_a_field_that_is_replaced_changes_no_other_value(
+    name: str, data: st.DataObject
+) -> None:
+    text = TEXTS[name]
+    words = list(re.finditer(r"[^\s|+=]+", text))
+    word = words[data.draw(st.integers(0, len(words) - 1))]
+    new = data.draw(st.sampled_from(["-", "NA", "x y", "", "?", "N/A"]))
+
+    found = parse(text[: word.start()] + new + text[word.end() :])
+
+    assert _numbers(found) <= _numbers(parse(text))
+
+
+def _told(readings: Readings) -> set[tuple[object, ...]]:
+    """Give each value with the chip and the field that it belongs to."""
+    return {
+        (chip.npu, chip.chip, name, value)
+        for chip in readings.chips
+        for name, value in vars(chip).items()
+        if name != "processes" and value is not None
+    } | {
+        (chip.npu, chip.chip, process.pid, process.memory_bytes)
+        for chip in readings.chips
+        for process in chip.processes
+        if process.memory_bytes is not None
+    }
+
+
+def _numbers(readings: Readings) -> set[tuple[object, ...]]:
+    return {told for told in _told(readings) if isinstance(told[-1], (int, float))}
