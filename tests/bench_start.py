@@ -7,6 +7,7 @@ flags and environment. Needs the images of `make container` and a Docker daemon.
 
 from __future__ import annotations
 
+import shlex
 import statistics
 import time
 from typing import TYPE_CHECKING
@@ -19,11 +20,12 @@ from tests.container.names import IMAGES, MODEL, STACK, URL
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-ROUNDS = 5
+ROUNDS = 4
 BARE = "bundle-test-bare"
 SERVER = (*STACK, "up", "--detach", "--no-deps", "server")
 HARDENED = ("--init", "--read-only", "--cap-drop=ALL", "--shm-size=1g")
-TMPFS = ("--tmpfs=/run/bundle:uid=1000", "--tmpfs=/tmp:exec", "--tmpfs=/home/HwHiAiUser")
+MOUNTS = ("--tmpfs=/run/bundle:uid=1000", "--tmpfs=/tmp:exec", "--tmpfs=/home/HwHiAiUser")
+CACHE = "--volume=bundle-test_cache:/var/cache/bundle"
 
 
 def main() -> None:
@@ -44,14 +46,14 @@ def main() -> None:
 
 def _bare_command() -> list[str]:
     """Give vLLM as the container's own process, with what our entrypoint gives it."""
-    options = ("--env=BUNDLE_DEVICE=cpu", *HARDENED, *TMPFS, IMAGES["SERVER_IMAGE"])
-    checked = good(DOCKER, "run", "--rm", *options, "--check").splitlines()
-    engine = checked[-1].split()
+    options = ("--env=BUNDLE_DEVICE=cpu", CACHE, *HARDENED, *MOUNTS)
+    words = (DOCKER, "run", "--rm", *options, IMAGES["SERVER_IMAGE"], "--check")
+    engine = shlex.split(good(*words).splitlines()[-1])
     environ = ["VLLM_CPU_KVCACHE_SPACE=1", "HF_HUB_OFFLINE=1", "PYTHONSAFEPATH=1"]
     return [
         *(DOCKER, "run", "--detach", "--name", BARE, "--publish=127.0.0.1:8000:8000"),
         *(f"--env={name}" for name in environ),
-        *("--volume=bundle-test_cache:/var/cache/bundle", *HARDENED, *TMPFS),
+        *(CACHE, *HARDENED, *MOUNTS),
         *("--entrypoint", engine[0], IMAGES["SERVER_IMAGE"], *engine[1:]),
     ]
 
