@@ -8,7 +8,7 @@ ENGINE = BUNDLE_ENGINE_PYTHON=$${BUNDLE_ENGINE_PYTHON:-$(CURDIR)/.venv/engine-cp
 EMBEDDED = BUNDLE_MODEL=$${BUNDLE_MODEL:-smollm2-135m-instruct}
 
 .DEFAULT_GOAL := help
-.PHONY: help up down smoke weights convert test lint unit process container test-engines
+.PHONY: help up down doctor smoke weights convert test lint unit process container test-engines
 .PHONY: image bundle-offline generate lock clean
 
 help: ## print this list
@@ -21,6 +21,12 @@ up: ## install, fetch, serve and prove the model on this host
 down: ## stop what `make up` started; leaves no process
 	@$(PYTHON) -m scripts.install bundle
 	@$(BUNDLE) -m scripts.down
+
+doctor: ## whether this host can serve, and what is in the way
+	@$(PYTHON) -m scripts.install bundle
+	@$(EMBEDDED) $(ENGINE) BUNDLE_WEIGHTS_DIR=$${BUNDLE_WEIGHTS_DIR:-var/models} \
+	  BUNDLE_RUN_DIR=$${BUNDLE_RUN_DIR:-var/run} BUNDLE_LISTEN_ADDRESS=127.0.0.1 \
+	  $(BUNDLE) -m scripts.doctor
 
 smoke: ## prove the running server again; the exit code is the verdict
 	@$(PYTHON) -m scripts.install bundle

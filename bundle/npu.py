@@ -53,13 +53,20 @@ def npu_smi() -> str:
     return done.stdout + done.stderr
 
 
+def family_of(name: str) -> Family | None:
+    """Give the family of a chip by its name; None for one that is not supported."""
+    for pattern, found in _FAMILIES:
+        if re.fullmatch(pattern, name):
+            return found
+    return None
+
+
 def family(read: Callable[[], str] = npu_smi) -> Family:
     """Device family of the first chip; raises `HostNotReady` if it is not supported."""
     readings = parse(read())
     names = [chip.name for chip in readings.chips]
-    for pattern, found in _FAMILIES:
-        if names and re.fullmatch(pattern, names[0]):
-            return found
+    if names and (found := family_of(names[0])):
+        return found
     if not names:
         raise HostNotReady(
             Problem(

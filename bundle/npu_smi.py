@@ -154,12 +154,12 @@ def _values(headers: list[str], row: list[str]) -> dict[str, str]:
     """Give each header's value; a cell with more or fewer than its headers has none."""
     found: dict[str, str] = {}
     if len(headers) == len(row):
-        for header, cell in zip(headers, row, strict=True):
+        for header, cell in zip(headers, row):  # noqa: B905 - not in 3.9
             names = _headers(header)
             # "53444/ 65536" is one value, and a cell of one header is one whole.
             parts = [cell] if len(names) == 1 else re.findall(r"\S+ */ *\S+|\S+", cell)
             if len(parts) == len(names):
-                found |= dict(zip(names, parts, strict=True))
+                found |= dict(zip(names, parts))  # noqa: B905
     return found
 
 

@@ -1,6 +1,7 @@
 """Container start: check everything, then hand over to supervisord.
 
-Any command that is not an option passes through: `python -m entrypoint bash`.
+Any command that is not an option passes through: `python -m entrypoint bash`; `doctor`
+is ours, with CANN sourced as a start has it.
 """
 
 from __future__ import annotations
@@ -8,15 +9,15 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from bundle.checks.start import Start
 from bundle.errors import ExitCode, Problem, WrongUsage, run_command
 from bundle.host import device_family
 from bundle.model import load_model
 from bundle.settings import load
 from entrypoint.command import vllm_argv
-from entrypoint.preflight import Start, preflight
+from entrypoint.preflight import preflight
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,15 +31,15 @@ STOP_MARGIN_SECONDS = 15
 
 def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
     """Check, then become supervisord; with `--check`, stop before that."""
+    if words[:1] == ["doctor"]:
+        _become([sys.executable, "-m", "scripts.doctor", *words[1:]], environ)
     if words and not words[0].startswith("-"):
         _become(words, environ)
     _check_words(words)
     settings = load(environ)
     model = load_model(settings.models_dir, settings.model)
-    cache = environ.get("VLLM_CACHE_ROOT")
-    start = Start(
-        settings, model, device_family(settings), cache=Path(cache) if cache else None
-    )
+    family = device_family(settings)
+    start = Start(environ, settings=settings, model=model, family=family)
     print(f"checking {start.weights} on {start.family}", flush=True)
     preflight(start)
     print("all checks passed", flush=True)

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bundle.checks.host import OLDEST_COMPOSE
 from bundle.errors import CouldNotRun, HostNotReady, Problem
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = ("docker", "compose")
-OLDEST = (2, 24)  # the first that reads `!reset` and an env_file that may be missing
 
 
 def check(command: Sequence[str] = COMMAND) -> None:
@@ -28,8 +28,8 @@ def check(command: Sequence[str] = COMMAND) -> None:
         *command, "version", "--short", remedy="install Docker's Compose plugin"
     )
     found = tuple(map(int, re.findall(r"\d+", said)[:2]))
-    if found < OLDEST:
-        oldest = ".".join(map(str, OLDEST))
+    if found < OLDEST_COMPOSE:
+        oldest = ".".join(map(str, OLDEST_COMPOSE))
         what = f"Docker Compose is {said.strip()}, this stack needs {oldest} or newer"
         raise HostNotReady(Problem(what, "install a newer Compose plugin"))
     remedy = "start Docker (systemctl start docker), or join its group"

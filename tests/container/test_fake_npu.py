@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bundle import manifest
+from bundle.checks.engine import BUILT_FOR
 from bundle.model import Family, load_model
 from bundle.settings import load
 from entrypoint.command import vllm_argv
-from scripts.up.ascend import detect, note
+from scripts.up.ascend import SUFFIXES, detect, note
 from tests.container.engine import COMPOSE, ROOT, good, run
 from tests.container.names import IMAGES
 from tests.fixtures.engines import HANGS, engine
+from tests.fixtures.hosts import PACKAGES, idle_card
 from tests.fixtures.npu import SAMPLES
 from tests.fixtures.weights import CONFIG
 
@@ -31,17 +33,12 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.timeout(600)
 FAKE = [COMPOSE, "-f", "compose.yaml", "-f", "tests/container/fake-npu.yaml"]
 MODEL = "qwen-1_8b-chat"
-FAMILIES: dict[str, tuple[Family, str]] = {
-    "a2-910b2c-23.0.2.1.txt": ("atlas-a2", ""),
-    "a3-ascend910-25.2.3-16die.txt": ("atlas-a3", "-a3"),
-    "310p3-25.3.rc1-idle.txt": ("atlas-310p", "-310p"),
-    "950dt-25.6.rc1.txt": ("atlas-a5", "-a5"),
-}
+FAMILIES: tuple[Family, ...] = ("atlas-a2", "atlas-a3", "atlas-310p", "atlas-a5")
 
 
-def make_host(folder: Path, sample: str) -> Path:
-    """Make what of an Ascend host the container mounts."""
-    shutil.copy(SAMPLES / sample, folder / "says")
+def make_host(folder: Path, says: str, built_for: str = "A2") -> Path:
+    """Make what of an Ascend host the container mounts, and the image's engine."""
+    (folder / "says").write_text(says)
     (folder / "npu-smi").write_text("#!/bin/sh\ncat /fake/says\n")
     (folder / "npu-smi").chmod(0o755)
     (folder / "version.info").write_text("Version=25.5.1\n")
@@ -50,7 +47,7 @@ def make_host(folder: Path, sample: str) -> Path:
     (weights / "config.json").write_text(json.dumps(CONFIG))
     (weights / "model.safetensors").write_bytes(bytes(1000))
     manifest.write(weights, {"id": "made"})
-    engine(folder, HANGS)
+    engine(folder, HANGS, {**PACKAGES, "built for": built_for})
     folder.chmod(0o755)
     return folder
 
@@ -61,15 +58,14 @@ def check(folder: Path) -> subprocess.CompletedProcess[str]:
     return run(*FAKE, *words, "--check", FAKE_HOST=str(folder), **IMAGES)
 
 
-@pytest.mark.parametrize("sample", sorted(FAMILIES))
+@pytest.mark.parametrize("family", FAMILIES)
 def test_the_image_finds_the_family_and_its_command_line(
-    images: dict[str, str], tmp_path: Path, sample: str
+    images: dict[str, str], tmp_path: Path, family: Family
 ) -> None:
     assert images
-    done = check(make_host(tmp_path, sample))
+    done = check(make_host(tmp_path, idle_card(family), BUILT_FOR[family]))
 
     assert done.returncode == 0, done.stdout + done.stderr
-    family = FAMILIES[sample][0]
     assert f" on {family}\n" in done.stdout
     made = {"WEIGHTS_DIR": "/fake/models", "ENGINE_PYTHON": "/fake/engine-python"}
     settings = load({f"BUNDLE_{name}": value for name, value in made.items()})
@@ -82,13 +78,16 @@ def test_the_image_finds_the_family_and_its_command_line(
     [
         ("910a-25.5.2-ddr.txt", "is of no supported family"),
         ("err-8005.txt", "npu-smi info: it lists no chip; it says:"),
+        ("a2-910b2c-23.0.2.1.txt", "are free, BUNDLE_MEMORY_UTILIZATION=0.9 asks for"),
+        ("310p3-25.3.rc1-idle.txt", "is built for A2, the card is atlas-310p"),
+        ("950dt-25.6.rc1.txt", "card 7 chip 0 is in Warning"),
     ],
 )
 def test_a_card_that_cannot_serve_is_refused(
     images: dict[str, str], tmp_path: Path, sample: str, message: str
 ) -> None:
     assert images
-    done = check(make_host(tmp_path, sample))
+    done = check(make_host(tmp_path, (SAMPLES / sample).read_text()))
 
     assert done.returncode == 69
     assert message in done.stdout + done.stderr
@@ -99,7 +98,7 @@ def test_the_exporter_has_the_readings_and_no_card(
     images: dict[str, str], tmp_path: Path
 ) -> None:
     assert images
-    host = make_host(tmp_path, "950dt-25.6.rc1.txt")
+    host = make_host(tmp_path, idle_card("atlas-a5"), "A5")
     environ = {**IMAGES, "FAKE_HOST": str(host), "BUNDLE_MODEL": MODEL}
     stack = [*FAKE, "--project-name", "bundle-test-npu"]
     good(*stack, "up", "--detach", "server", "exporter", **environ)
@@ -118,19 +117,19 @@ def test_the_exporter_has_the_readings_and_no_card(
     assert "davinci" not in devices
 
 
-@pytest.mark.parametrize("sample", sorted(FAMILIES))
-def test_what_is_found_reaches_the_stack(tmp_path: Path, sample: str) -> None:
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_is_found_reaches_the_stack(tmp_path: Path, family: Family) -> None:
     host = tmp_path / "host"
     for path in ("dev/davinci3", "dev/davinci_manager", "usr/local/sbin/npu-smi"):
         (host / path).parent.mkdir(parents=True, exist_ok=True)
         (host / path).touch()
-    note(tmp_path / ".env", detect(host, (SAMPLES / sample).read_text))
+    note(tmp_path / ".env", detect(host, lambda: idle_card(family)))
 
     env_file = ("--env-file", str(tmp_path / ".env"))
     said = good(COMPOSE, *env_file, "config", "--format", "json")
     server: dict[str, Any] = json.loads(said)["services"]["server"]
 
     assert server["devices"][0]["source"] == "/dev/davinci3"
-    assert server["build"]["args"]["FAMILY_SUFFIX"] == FAMILIES[sample][1]
+    assert server["build"]["args"]["FAMILY_SUFFIX"] == SUFFIXES[family]
     mounted = {mount["target"]: mount["source"] for mount in server["volumes"]}
     assert mounted["/usr/local/bin/npu-smi"] == "/usr/local/sbin/npu-smi"

@@ -10,13 +10,15 @@ from pathlib import Path
 import pytest
 
 from bundle import manifest
+from bundle.checks import start as checks_start
+from bundle.checks.finding import FAILURE
+from bundle.checks.start import Start
 from bundle.errors import HostNotReady
 from bundle.model import Family, load_model
 from bundle.settings import load
-from entrypoint import preflight
-from entrypoint.preflight import CHECKS, Start
+from entrypoint.preflight import CHECKS, preflight
 
-MODELS = Path(__file__).parents[3] / "models"
+HERE = Path("/")
 CONFIG = {
     "hidden_size": 2048,
     "num_hidden_layers": 24,
@@ -41,14 +43,20 @@ def environ(tmp_path: Path) -> dict[str, str]:
     }
 
 
-def found(
-    environ: dict[str, str], check: str, family: Family = "cpu", root: Path = Path("/")
-) -> list[str]:
-    """Give what one check says."""
+def start(environ: dict[str, str], family: Family = "cpu", root: Path = HERE) -> Start:
+    """Give the start that these variables ask for."""
     settings = load(environ)
-    start = Start(settings, load_model(settings.models_dir, settings.model), family, root)
-    (function,) = [c for c in CHECKS if c.__name__ == f"_{check}"]
-    return [problem.what for problem in function(start)]
+    model = load_model(settings.models_dir, settings.model)
+    return Start({}, root, settings=settings, model=model, family=family)
+
+
+def found(
+    environ: dict[str, str], check: str, family: Family = "cpu", root: Path = HERE
+) -> list[str]:
+    """Give what is wrong by one check."""
+    (chosen,) = [c for c in CHECKS if c.id == check]
+    findings = chosen.run(start(environ, family, root))
+    return [finding.found for finding in findings if finding.level == FAILURE]
 
 
 def test_complete_weights_are_no_problem(environ: dict[str, str]) -> None:
@@ -81,8 +89,8 @@ def test_missing_weights_are_one_problem(environ: dict[str, str]) -> None:
 def test_a_family_without_serving_section_is_a_problem(environ: dict[str, str]) -> None:
     environ["BUNDLE_MODEL"] = "smollm2-135m-instruct"
 
-    assert "atlas-a2" in found(environ, "served_on", "atlas-a2")[0]
-    assert found(environ, "served_on", "cpu") == []
+    assert "atlas-a2" in found(environ, "served-on", "atlas-a2")[0]
+    assert found(environ, "served-on", "cpu") == []
 
 
 def test_gguf_has_no_original_format(environ: dict[str, str]) -> None:
@@ -91,7 +99,7 @@ def test_gguf_has_no_original_format(environ: dict[str, str]) -> None:
         "BUNDLE_WEIGHTS_FORMAT": "original",
     }
 
-    assert len(found(environ, "format")) == 1
+    assert len(found(environ, "weights-format")) == 1
 
 
 def test_bfloat16_on_the_310p_is_a_problem(environ: dict[str, str]) -> None:
@@ -107,13 +115,13 @@ def test_a_key_on_the_command_line_is_a_problem(
 ) -> None:
     environ["BUNDLE_EXTRA_ARGS"] = args
 
-    assert len(found(environ, "extra_args")) == 1
+    assert len(found(environ, "extra-args")) == 1
 
 
 def test_a_taken_port_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        monkeypatch.setattr(preflight, "SERVER_PORT", port)
+        monkeypatch.setattr(checks_start, "SERVER_PORT", port)
 
         (what,) = found({"BUNDLE_LISTEN_ADDRESS": "127.0.0.1"}, "ports")
 
@@ -148,7 +156,7 @@ def test_a_context_larger_than_the_kv_cache_is_a_problem(
     # 2 x 24 layers x 2048 x 2 bytes = 192 KiB a token: 4 GiB hold 21,845 of them
     environ["BUNDLE_MAX_MODEL_LEN"] = "21846"
 
-    assert "196608 bytes a token" in found(environ, "memory")[0]
+    assert "196608 bytes a token" in found(environ, "kv-cache")[0]
 
 
 def test_a_python_without_vllm_is_a_problem(environ: dict[str, str]) -> None:
@@ -174,10 +182,7 @@ def test_a_run_folder_that_cannot_be_made_is_a_problem(
 
 def test_all_checks_run_and_all_problems_are_raised(environ: dict[str, str]) -> None:
     environ |= {"BUNDLE_WEIGHTS_DIR": "/nonexistent", "BUNDLE_EXTRA_ARGS": "--api-key k"}
-    settings = load(environ)
-    start = Start(settings, load_model(MODELS, settings.model), "cpu")
-
     with pytest.raises(HostNotReady) as caught:
-        preflight.preflight(start)
+        preflight(start(environ))
 
     assert len(caught.value.problems) >= 3  # weights, key, engine

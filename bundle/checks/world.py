@@ -1,0 +1,96 @@
+"""The machine as the checks see it; a test makes one of a folder and some text."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bundle.npu_smi import Readings, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+TIMEOUT_SECONDS = 4  # a check may take 5
+
+
+def run(command: Sequence[str]) -> str:
+    """Give what a command prints, errors too, whatever its exit code.
+
+    Raises:
+        OSError: it is not there; TimeoutError: it gave no answer in time.
+    """
+    try:
+        done = subprocess.run(
+            list(command),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            timeout=TIMEOUT_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        what = f"no answer within {TIMEOUT_SECONDS} s"
+        raise TimeoutError(what) from error
+    return done.stdout.decode(errors="replace")
+
+
+@dataclass(frozen=True)
+class World:
+    """Environment, root folder, a runner of commands, and who we are."""
+
+    environ: Mapping[str, str]
+    root: Path = Path("/")
+    run: Callable[[Sequence[str]], str] = run
+    uid: int = os.getuid()
+
+    def path(self, name: str) -> Path:
+        """Give an absolute path below the root folder."""
+        return self.root / name.lstrip("/")
+
+    def text(self, name: str) -> str:
+        """Give a file's text; empty if there is none that can be read."""
+        try:
+            return self.path(name).read_text(errors="replace")
+        except OSError:
+            return ""
+
+    @property
+    def has_npu(self) -> bool:
+        """Whether the driver's manager device is there."""
+        return self.path("dev/davinci_manager").exists()
+
+    @property
+    def several_workers(self) -> bool:
+        """Whether processes of one engine talk by shared memory."""
+        return self.has_npu
+
+    @property
+    def in_container(self) -> bool:
+        """Whether this is a container of Docker, containerd or Kubernetes."""
+        marks = ("/.dockerenv", "/run/.containerenv")
+        return "KUBERNETES_SERVICE_HOST" in self.environ or any(
+            self.path(mark).exists() for mark in marks
+        )
+
+    @cached_property
+    def npu_smi(self) -> Readings | str:
+        """What `npu-smi info` tells, or why it told nothing."""
+        try:
+            return parse(self.run(["npu-smi", "info"]))
+        except FileNotFoundError:
+            return "npu-smi is not on the PATH"
+        except TimeoutError as error:
+            return f"npu-smi info gave {error}"
+        except OSError as error:
+            return f"npu-smi does not run: {error.strerror}"
+
+    @property
+    def cards(self) -> list[int]:
+        """Numbers of the cards' device nodes; they may have gaps."""
+        nodes = self.path("dev").glob("davinci[0-9]*")
+        numbers = (node.name[len("davinci") :] for node in nodes)
+        return sorted(int(number) for number in numbers if number.isdigit())

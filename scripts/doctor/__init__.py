@@ -1,0 +1,1 @@
+"""The doctor: whether this host can serve, and why an engine died."""

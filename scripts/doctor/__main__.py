@@ -1,0 +1,70 @@
+"""`python -m scripts.doctor`: whether this host can serve, and what is in the way.
+
+`--host` needs nothing but Python 3.9 with its standard library.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bundle.checks.table import BARE_HOST
+from bundle.checks.world import World
+from bundle.errors import ExitCode, run_command
+from scripts.commandline import Parser
+from scripts.doctor.examine import as_json, as_text, examine, is_good
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping, Sequence
+
+    from scripts.doctor.examine import Result
+
+
+def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Do what the options say; exit with 1 if something failed."""
+    options = _options(words)
+    if options.compare:
+        return _compare(*options.compare)
+    if options.host:
+        results = examine(BARE_HOST, World(environ))
+    else:
+        results = _all(options, environ)
+    colour = sys.stdout.isatty()
+    print(as_json(results) if options.json else as_text(results, colour=colour))
+    return ExitCode.GOOD if is_good(results) else ExitCode.CHECK_FAILED
+
+
+def _options(words: Sequence[str]) -> argparse.Namespace:
+    parser = Parser(prog="python -m scripts.doctor", description=__doc__)
+    parser.add_argument("--host", action="store_true", help="only what a bare host has")
+    parser.add_argument("--json", action="store_true", help="for machines")
+    parser.add_argument("--compare", nargs=2, metavar="FILE", help="two files of --json")
+    parser.add_argument("--support-bundle", type=Path, metavar="FILE.tar.gz")
+    return parser.parse_args(list(words))
+
+
+def _all(options: argparse.Namespace, environ: Mapping[str, str]) -> list[Result]:
+    # These need pydantic, which a bare host does not have.
+    from scripts.doctor import start, support  # noqa: PLC0415
+
+    world, results = start.examine_all(environ)
+    if options.support_bundle and world:
+        url = world.settings.server_url
+        support.write(options.support_bundle, world, as_json(results), url)
+        print(f"written: {options.support_bundle}", file=sys.stderr)
+    return results
+
+
+def _compare(first: str, second: str) -> int:
+    from scripts.doctor.compare import compare  # noqa: PLC0415 - as above
+
+    differences = compare(first, second)
+    print("\n".join(differences) or "both hosts say the same")
+    return ExitCode.CHECK_FAILED if differences else ExitCode.GOOD
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(lambda: main(sys.argv[1:], os.environ)))

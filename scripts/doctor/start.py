@@ -1,0 +1,55 @@
+"""All checks, with the settings that a start here would have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bundle.checks import container, engine, fit, start
+from bundle.checks.finding import Check, failure
+from bundle.checks.start import Start
+from bundle.checks.table import BARE_HOST
+from bundle.checks.world import World
+from bundle.errors import BundleError, CheckFailed
+from bundle.host import device_family
+from bundle.model import load_model
+from bundle.settings import load
+from scripts import health
+from scripts.doctor.examine import Result, examine, result
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+HERE = (*BARE_HOST, *container.CHECKS)
+OF_A_START = (*start.CHECKS, *fit.CHECKS, *engine.CHECKS)
+SETTINGS = Check("settings", lambda _: ())
+
+
+def examine_all(environ: Mapping[str, str]) -> tuple[Start | None, list[Result]]:
+    """Check this host and the start; without good settings the host alone."""
+    try:
+        world = _start(environ)
+    except BundleError as error:
+        wrong = [failure(p.what, p.remedy) for p in error.problems]
+        results = examine(HERE, World(environ))
+        return None, [*results, *(result(SETTINGS, one) for one in wrong)]
+    return world, examine((*HERE, *OF_A_START), world)
+
+
+def _start(environ: Mapping[str, str]) -> Start:
+    settings = load(environ)
+    model = load_model(settings.models_dir, settings.model)
+    family = device_family(settings)
+    try:
+        health.live(settings)
+    except CheckFailed:
+        is_up = False
+    else:
+        is_up = True
+    return Start(
+        environ,
+        settings=settings,
+        model=model,
+        family=family,
+        hashes=False,
+        is_up=is_up,
+    )

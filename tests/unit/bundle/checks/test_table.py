@@ -1,0 +1,270 @@
+"""Every check finds its own trouble, and nothing on a healthy host."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bundle.checks import container, engine, fit, start
+from bundle.checks.finding import FAILURE, OK, UNKNOWN, WARNING, Check
+from bundle.checks.table import BARE_HOST, run_all
+from tests.fixtures.hosts import CANN, Host, Place, healthy
+from tests.fixtures.npu import SAMPLES, npu_smi_says
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bundle.model import Family
+
+RUNBOOK = Path(__file__).parents[4] / "docs/runbook.md"
+CHECKS = (*BARE_HOST, *container.CHECKS, *start.CHECKS, *fit.CHECKS, *engine.CHECKS)
+FAMILIES: tuple[Family, ...] = ("cpu", "atlas-a2", "atlas-a3", "atlas-310p", "atlas-a5")
+
+
+def levels(host: Host) -> dict[str, set[str]]:
+    """Give what each check says of the host, by id, where it is not ok."""
+    said: dict[str, set[str]] = {}
+    for check, finding in run_all(CHECKS, host.start):
+        if finding.level != OK:
+            assert finding.remedy, check.id
+            said.setdefault(check.id, set()).add(finding.level)
+    return said
+
+
+@pytest.mark.parametrize("place", ["bare", "docker", "kubernetes"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_healthy_host_has_no_failure(
+    tmp_path: Path, family: Family, place: Place
+) -> None:
+    host = healthy(tmp_path, family, place)
+
+    found = levels(host)
+
+    # These are of the machine that runs the tests.
+    assert set(found) <= {"disk", "python-version", "ports", "toolchain"}
+
+
+def spoil_nodes(host: Host) -> None:
+    (host.root / "dev/hisi_hdc").unlink()
+
+
+def spoil_cards(host: Host) -> None:
+    (host.root / "dev/davinci0").unlink()
+
+
+def no_driver_version(host: Host) -> None:
+    (host.root / "usr/local/Ascend/driver/version.info").unlink()
+
+
+def old_driver(host: Host) -> None:
+    host.write("usr/local/Ascend/driver/version.info", "Version=25.2.3\n")
+
+
+def held_elsewhere(host: Host) -> None:
+    host.npu_smi = (SAMPLES / "err-8005.txt").read_text()
+
+
+def other_layout(host: Host) -> None:
+    host.npu_smi = host.npu_smi.replace("| Health ", "| State  ")
+
+
+def sick(host: Host) -> None:
+    host.npu_smi = host.npu_smi.replace("| OK ", "| Alarm ", 1)
+
+
+def warned(host: Host) -> None:
+    host.npu_smi = host.npu_smi.replace("| OK ", "| Warning ", 1)
+
+
+def held(host: Host) -> None:
+    row = "| 0  0 | 4711 | VLLM::EngineCore | 17400 |\n"
+    rows = host.npu_smi.split("| No running processes found in NPU 0")
+    host.npu_smi = rows[0] + row + "| No running processes found in NPU 0" + rows[1]
+
+
+def unsupported(host: Host) -> None:
+    host.npu_smi = npu_smi_says("310B4")
+
+
+def no_atb(host: Host) -> None:
+    del host.environ["ATB_HOME_PATH"]
+
+
+def no_driver_library(host: Host) -> None:
+    (host.root / "usr/local/libraries/libascend_hal.so").unlink()
+
+
+def no_hccl(host: Host) -> None:
+    (host.root / "usr/local/libraries/libhccl.so").unlink()
+
+
+def old_cann(host: Host) -> None:
+    host.write(f"{CANN}/x86_64-linux/ascend_toolkit_install.info", "version=8.0.RC2\n")
+
+
+def nameless(host: Host) -> None:
+    host.write("etc/passwd", f"other:x:{os.getuid() + 1}:1::/:/bin/sh\n")
+
+
+def no_plugin(host: Host) -> None:
+    del host.packages["vllm-ascend"]
+
+
+def plugin_of_a3(host: Host) -> None:
+    host.packages["built for"] = "A3"
+
+
+def later_engine(host: Host) -> None:
+    host.packages["vllm"] = "0.24.0"
+
+
+def mixed_torch(host: Host) -> None:
+    host.packages["torch"] = "2.11.0"
+
+
+def two_tritons(host: Host) -> None:
+    host.packages["triton"] = "3.6.0"
+
+
+def other_transformers(host: Host) -> None:
+    host.packages["transformers"] = "5.6.0"
+
+
+def full_card(host: Host) -> None:
+    host.npu_smi = host.npu_smi.replace("0    / 32768", "9000 / 32768", 1)
+
+
+def small_card(host: Host) -> None:
+    host.npu_smi = host.npu_smi.replace("/ 32768", "/ 1000 ")
+
+
+def nfs(host: Host) -> None:
+    host.write("proc/mounts", "a / overlay rw 0 0\nb /metrics nfs4 rw 0 0\n")
+    host.environ["PROMETHEUS_MULTIPROC_DIR"] = "/metrics/vllm"
+
+
+def variable(name: str, value: str) -> Callable[[Host], None]:
+    """Give what sets a variable."""
+    return lambda host: host.environ.__setitem__(name, value)
+
+
+def setting(name: str, value: str) -> Callable[[Host], None]:
+    """Give what sets a setting."""
+    return lambda host: host.settings.__setitem__(name, value)
+
+
+# Number: the row of the public reports; see docs/runbook.md.
+SPOILED: tuple[tuple[Callable[[Host], None], str, str], ...] = (
+    (spoil_nodes, "device-nodes", FAILURE),  # 1
+    (spoil_cards, "device-nodes", FAILURE),
+    (no_driver_library, "libraries", FAILURE),  # 1
+    (no_hccl, "libraries", FAILURE),  # 2
+    (no_atb, "cann-sourced", FAILURE),  # 3
+    (old_cann, "cann-version", WARNING),  # 4, 11
+    (held_elsewhere, "npu-smi", FAILURE),  # 5
+    (other_layout, "npu-smi", FAILURE),
+    (variable("ASCEND_RT_VISIBLE_DEVICES", "3"), "visible-devices", FAILURE),  # 8, 9, 10
+    (plugin_of_a3, "plugin", FAILURE),  # 13, 14
+    (no_plugin, "plugin", FAILURE),
+    (two_tritons, "versions", FAILURE),  # 16
+    (mixed_torch, "versions", FAILURE),  # 17
+    (other_transformers, "versions", WARNING),
+    (variable("LD_PRELOAD", "/usr/lib/libjemalloc.so.2"), "preload", FAILURE),  # 19
+    (nameless, "user", FAILURE),  # 20
+    (full_card, "hbm", FAILURE),  # 21
+    (small_card, "hbm", FAILURE),
+    (held, "npu-holders", WARNING),  # 7, 28, 34
+    (sick, "npu-health", FAILURE),  # 29
+    (warned, "npu-health", WARNING),
+    (old_driver, "driver-version", WARNING),  # 22, 30
+    (no_driver_version, "driver-version", UNKNOWN),
+    (nfs, "metrics-folder", FAILURE),  # 31
+    (variable("VLLM_USE_MODELSCOPE", "1"), "modelscope", WARNING),  # 32
+    (variable("VLLM_PORT", "tcp://10.0.0.1:8000"), "service-links", FAILURE),
+    (unsupported, "npu-family", FAILURE),
+    (later_engine, "engine", FAILURE),
+    (setting("MODEL", "smollm2-135m-instruct"), "served-on", FAILURE),
+    (setting("WEIGHTS_DIR", "/nonexistent"), "weights", FAILURE),
+    (setting("EXTRA_ARGS", "--api-key k"), "extra-args", FAILURE),
+    (setting("RUN_DIR", "/proc/nothing"), "folders", FAILURE),
+)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "check", "level"),
+    SPOILED,
+    ids=lambda value: getattr(value, "__name__", value),
+)
+def test_each_trouble_is_found_by_its_check(
+    tmp_path: Path, spoil: Callable[[Host], None], check: str, level: str
+) -> None:
+    host = healthy(tmp_path, "atlas-a2")
+    before = levels(host).get(check, set())
+
+    spoil(host)
+
+    assert before == set()
+    assert level in levels(host).get(check, set())
+
+
+def test_bfloat16_is_not_for_the_310p(tmp_path: Path) -> None:
+    """Row 33."""
+    host = healthy(tmp_path, "atlas-310p")
+    host.settings["DTYPE"] = "bfloat16"
+
+    assert levels(host)["dtype"] == {FAILURE}
+
+
+def test_small_shared_memory_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Row 23."""
+    monkeypatch.setattr("bundle.host.shm_size", lambda _: 64 << 20)
+
+    assert levels(healthy(tmp_path, "atlas-a2"))["shm"] == {FAILURE}
+
+
+def test_a_node_of_others_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Row 20."""
+    host = healthy(tmp_path, "atlas-a2")
+    monkeypatch.setattr("os.access", lambda path, _: path.name != "davinci0")
+
+    assert levels(host)["device-access"] == {FAILURE}
+
+
+def test_a_hung_card_is_a_finding(tmp_path: Path) -> None:
+    host = healthy(tmp_path, "atlas-a2")
+
+    def hangs(command: object) -> str:
+        raise TimeoutError("no answer within 4 s" if command else "")
+
+    host.run = hangs  # type: ignore[method-assign]
+
+    assert levels(host)["npu-smi"] == {FAILURE}
+
+
+def test_a_check_that_breaks_is_never_good(tmp_path: Path) -> None:
+    def breaks(_: object) -> list[object]:
+        return [1 / 0]
+
+    ((_, finding),) = run_all(
+        [Check("x", breaks)],  # type: ignore[arg-type]
+        healthy(tmp_path, "cpu").start,
+    )
+
+    assert finding.level == UNKNOWN
+    assert "ZeroDivisionError" in finding.found
+
+
+def test_every_check_has_its_heading_in_the_runbook() -> None:
+    text = RUNBOOK.read_text()
+    section = text[text.index("# Checks") :]
+    headings = re.findall(r"^### (\S+)$", section, re.MULTILINE)
+
+    assert sorted(headings) == sorted({*(check.id for check in CHECKS), "settings"})

@@ -1,0 +1,135 @@
+"""The doctor's command: what it prints, for whom, and its exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from bundle.checks.finding import FAILURE, OK, UNKNOWN, WARNING
+from bundle.errors import CouldNotRun, WrongUsage
+from scripts.doctor.__main__ import main
+from scripts.doctor.examine import Result, as_json, as_text, is_good
+
+ROOT = Path(__file__).parents[4]
+GOOD = Result("cpus", OK, "2 CPUs may be used", "", "docs/runbook.md#cpus")
+BAD = Result("hbm", FAILURE, "3 GiB are free", "end it", "docs/runbook.md#hbm")
+
+
+def doctor(python: str, home: Path) -> subprocess.CompletedProcess[str] | None:
+    """Run the doctor of a bare host; None if there is no such Python."""
+    if not (found := shutil.which(python)):
+        return None
+    return subprocess.run(
+        [found, "-S", "-m", "scripts.doctor", "--host", "--json"],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], "HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_bare_host_needs_only_python_3_9(tmp_path: Path) -> None:
+    """Without site-packages, and by Python 3.9 where this machine has one."""
+    done = doctor("python3.9", tmp_path)
+    if done is None or done.returncode > 1:
+        print("no Python 3.9 here; tried with this one")
+        done = doctor(sys.executable, tmp_path)
+    assert done is not None
+
+    ids = [one["id"] for one in json.loads(done.stdout)["results"]]
+    assert ids[:3] == ["architecture", "python-version", "cpus"]
+    assert "device-nodes" in ids
+    assert done.stderr == ""
+
+
+def test_without_an_npu_it_says_what_that_means(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    if Path("/dev/davinci_manager").exists():
+        pytest.skip("this machine has an NPU")
+    main(["--host"], {})
+
+    assert "no NPU here: the CPU engine serves" in capsys.readouterr().out
+
+
+def test_all_of_it_takes_less_than_ten_seconds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    environ = {
+        "BUNDLE_MODEL": "smollm2-135m-instruct",
+        "BUNDLE_DEVICE": "cpu",
+        "BUNDLE_ENGINE_PYTHON": sys.executable,
+        "BUNDLE_WEIGHTS_DIR": str(tmp_path),
+        "BUNDLE_RUN_DIR": str(tmp_path),
+    }
+    started = time.monotonic()
+
+    assert main([], environ) == 1
+
+    assert time.monotonic() - started < 10
+    said = capsys.readouterr().out
+    assert "weights" in said
+    assert "has vLLM (none)" in said
+
+
+def test_wrong_settings_are_a_finding_and_the_host_is_told(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main([], {"BUNDLE_DEVICE": "gpu"}) == 1
+
+    said = capsys.readouterr().out
+    assert "BUNDLE_DEVICE='gpu'" in said
+    assert "architecture" in said
+
+
+def test_only_a_failure_is_bad() -> None:
+    others = [Result("x", level, "", "do", "p") for level in (OK, WARNING, UNKNOWN)]
+
+    assert is_good(others)
+    assert not is_good([*others, BAD])
+
+
+def test_the_text_has_remedy_and_page_and_colour_on_demand_only() -> None:
+    assert as_text([GOOD, BAD], colour=False) == (
+        "ok            cpus  2 CPUs may be used\n"
+        "failure       hbm   3 GiB are free\n"
+        "                fix: end it\n"
+        "                more: docs/runbook.md#hbm\n"
+        "1 ok, 0 warning, 1 failure, 0 could not tell"
+    )
+    assert "\033[31mfailure" in as_text([BAD], colour=True)
+
+
+def test_two_reports_differ_where_the_hosts_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a").write_text(as_json([GOOD, BAD]))
+    (tmp_path / "b").write_text(as_json([GOOD]))
+
+    assert main(["--compare", str(tmp_path / "a"), str(tmp_path / "b")], {}) == 1
+    assert capsys.readouterr().out == (
+        f"hbm\n  {tmp_path}/a: failure: 3 GiB are free\n  {tmp_path}/b: (not checked)\n"
+    )
+    assert main(["--compare", str(tmp_path / "a"), str(tmp_path / "a")], {}) == 0
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"results": [1]}', "\x00"])
+def test_what_is_no_report_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a").write_text(text)
+
+    with pytest.raises(CouldNotRun, match="is no report of the doctor"):
+        main(["--compare", str(tmp_path / "a"), str(tmp_path / "a")], {})
+
+
+@pytest.mark.parametrize("words", [["--no-such"], ["x"], ["--compare", "a"]])
+def test_wrong_usage_is_told(words: list[str]) -> None:
+    with pytest.raises(WrongUsage):
+        main(words, {})

@@ -1,0 +1,93 @@
+"""The support bundle has what helps, and none of the planted secrets."""
+
+from __future__ import annotations
+
+import tarfile
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bundle.errors import CouldNotRun
+from scripts.doctor import support
+from scripts.doctor.redact import HIDDEN, redactor
+from tests.fixtures.hosts import healthy
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# The word in the middle is what the archive is searched for.
+PLANTED = "PLANTEDsecret"
+SECRETS = {
+    "api key file": f"sk-{PLANTED}01",
+    "variable": f"{PLANTED}02",
+    "proxy": f"http://user:{PLANTED}03@proxy.example:3128",
+    "log bearer": f"Authorization: Bearer {PLANTED}04",
+    "log flag": f"--api-key {PLANTED}05 --port 8000",
+    "log json": f'{{"api_key": "{PLANTED}06"}}',
+    "log token": f"HF_TOKEN=hf_{PLANTED}07",
+    "log key": f"-----BEGIN RSA PRIVATE KEY-----\n{PLANTED}08\n-----END RSA PRIVATE KEY",
+    "extra args": f"--api-key={PLANTED}09",
+}
+
+
+def unpack(path: Path) -> dict[str, str]:
+    """Give the text of every file in the archive."""
+    with tarfile.open(path) as tar:
+        opened = {member.name: tar.extractfile(member) for member in tar}
+        return {name: file.read().decode() for name, file in opened.items() if file}
+
+
+def test_no_planted_secret_is_in_the_archive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = healthy(tmp_path / "host", "atlas-a2")
+    log = tmp_path / "server.log"
+    log.write_text("before\n" + "\n".join(SECRETS.values()) + "\nafter\n")
+    monkeypatch.setattr(support, "LOGS", (log,))
+    (tmp_path / "key").write_text(SECRETS["api key file"])
+    host.settings["API_KEY_FILE"] = str(tmp_path / "key")
+    host.settings["RUN_DIR"] = str(tmp_path / "run")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/started.json").write_text(f'{{"said": "{SECRETS["variable"]}"}}')
+    host.environ |= {
+        "VLLM_API_KEY": SECRETS["api key file"],
+        "MY_TOKEN": SECRETS["variable"],
+        "VLLM_PROXY": SECRETS["proxy"],
+        "BUNDLE_EXTRA_ARGS": SECRETS["extra args"],
+        "NOBODYS_BUSINESS": "private matter",
+        "ASCEND_HOME_PATH": "/usr/local/Ascend",
+    }
+    report = f'{{"found": "BUNDLE_EXTRA_ARGS={SECRETS["extra args"]}"}}'
+
+    support.write(tmp_path / "s.tar.gz", host.start, report, "http://127.0.0.1:9")
+
+    files = unpack(tmp_path / "s.tar.gz")
+    assert [name for name, text in files.items() if PLANTED in text] == []
+    assert "private matter" not in "".join(files.values())
+    assert files["support/server.log"].startswith("before\n")
+    assert files["support/server.log"].endswith("after\n")
+    assert "--port 8000" in files["support/server.log"]
+    assert '"ASCEND_HOME_PATH": "/usr/local/Ascend"' in files["support/environment.json"]
+    assert "910B3" in files["support/npu-smi.txt"]
+    assert '"vllm-ascend": "0.23.0.post1"' in files["support/packages.json"]
+    assert "did not answer" in files["support/server-metrics.txt"]
+    assert {name.rpartition("/")[2] for name in files} >= {"doctor.json", "started.json"}
+
+
+def test_plain_text_is_left_alone() -> None:
+    text = "INFO 11-30 tokens: 128, key-value cache 4 GiB, http://127.0.0.1:8000/v1\n"
+
+    assert redactor({"A_TOKEN": "x"}, [])(text) == text
+
+
+def test_a_known_secret_is_hidden_wherever_it_stands() -> None:
+    redact = redactor({"DB_PASSWORD": "longenough"}, ["another one"])
+
+    assert redact("a-longenough-b, another one") == f"a-{HIDDEN}-b, {HIDDEN}"
+
+
+def test_a_place_that_takes_nothing_is_told(tmp_path: Path) -> None:
+    host = healthy(tmp_path / "host", "cpu")
+
+    with pytest.raises(CouldNotRun, match="cannot be written"):
+        support.write(tmp_path / "no/s.tar.gz", host.start, "{}", "http://127.0.0.1:9")
