@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import shutil
 import time
 from typing import TYPE_CHECKING, Any
 
