@@ -1,14 +1,14 @@
 """What the NPUs of this machine are, from `npu-smi info`.
 
-Only the family so far; `model.yaml` chooses dtype and flags by it.
+`model.yaml` chooses dtype and flags by the family.
 """
 
 from __future__ import annotations
 
 import re
-import subprocess
 from typing import TYPE_CHECKING
 
+from bundle.command import ask
 from bundle.errors import HostNotReady, Problem
 from bundle.npu_smi import parse
 
@@ -26,31 +26,18 @@ _FAMILIES: tuple[tuple[str, Family], ...] = (
     (r"Ascend950\w*", "atlas-a5"),
 )
 
-TIMEOUT_SECONDS = 5  # a card that hangs must not hang the start
-
 
 def npu_smi() -> str:
     """Text of `npu-smi info`; raises `HostNotReady` if it gives none."""
-    command = ["npu-smi", "info"]
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False
-        )
-    except FileNotFoundError as error:
-        raise HostNotReady(
-            Problem(
-                "npu-smi is not on the PATH",
-                "install the Ascend driver, or mount the host's npu-smi here",
-            )
-        ) from error
-    except subprocess.TimeoutExpired as error:
-        raise HostNotReady(
-            Problem(
-                f"npu-smi info gave no answer within {TIMEOUT_SECONDS} s",
-                "reset the card or restart the host's driver",
-            )
-        ) from error
-    return done.stdout + done.stderr
+        return ask(["npu-smi", "info"])
+    except TimeoutError as error:
+        what, remedy = f"npu-smi info gave {error}", "reset the card or the host's driver"
+        raise HostNotReady(Problem(what, remedy)) from error
+    except OSError as error:
+        what = f"npu-smi does not run: {error.strerror}"
+        remedy = "install the Ascend driver, or mount the host's npu-smi here"
+        raise HostNotReady(Problem(what, remedy)) from error
 
 
 def family_of(name: str) -> Family | None:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 from bundle.checks.start import Start
+from bundle.command import ask
 from bundle.errors import ExitCode, Problem, WrongUsage, run_command
 from bundle.host import device_family
 from bundle.model import load_model
@@ -39,7 +41,8 @@ def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
     settings = load(environ)
     model = load_model(settings.models_dir, settings.model)
     family = device_family(settings)
-    start = Start(environ, settings=settings, model=model, family=family)
+    patient = partial(ask, timeout=60)  # the engine's Python, on a disk that is cold
+    start = Start(environ, run=patient, settings=settings, model=model, family=family)
     print(f"checking {start.weights} on {start.family}", flush=True)
     preflight(start)
     print("all checks passed", flush=True)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 NODES = ("davinci_manager", "devmm_svm", "hisi_hdc")
 OLDEST_DRIVER = (25, 5, 1)  # older ones may fail to capture graphs
 VERSION_INFO = "/usr/local/Ascend/driver/version.info"
+FIRMWARE_INFO = "/usr/local/Ascend/firmware/version.info"
 # npu-smi's own numbers; vllm-ascend #1440, #2698, Ascend/cann-container-image #46.
 CODES = {
     "-8005": ("another container holds the card, or this user may not ask", "stop it"),
@@ -64,6 +65,13 @@ def _driver_version(world: World) -> Iterator[Finding]:
         yield warning(f"driver {found[1]}", remedy)
     else:
         yield ok(f"driver {found[1]}")
+
+
+def _firmware_version(world: World) -> Iterator[Finding]:
+    """A fact for a report; driver and firmware come in one package."""
+    found = re.search(r"^Version=(\S+)", world.text(FIRMWARE_INFO), re.MULTILINE)
+    if found:
+        yield ok(f"firmware {found[1]}")
 
 
 def _npu_smi(world: World) -> Iterator[Finding]:
@@ -128,6 +136,7 @@ CHECKS = (
     Check("device-nodes", _device_nodes),
     Check("device-access", _device_access),
     Check("driver-version", _driver_version),
+    Check("firmware-version", _firmware_version),
     Check("npu-smi", _npu_smi),
     Check("npu-family", _npu_family),
     Check("npu-health", _npu_health),

@@ -17,7 +17,24 @@ CANN = "9.1"  # what vllm-ascend 0.23.0 is built for
 INSTALL_INFO = "/usr/local/Ascend/ascend-toolkit/latest"
 DRIVER_LIBRARY = "libascend_hal.so"
 LIBRARIES = (DRIVER_LIBRARY, "libascendcl.so", "libhccl.so", "libatb.so")
+MOUNTS = (
+    "/usr/local/Ascend/driver/lib64",
+    "/usr/local/dcmi",
+    "/usr/local/Ascend/driver/version.info",
+    "/etc/ascend_install.info",
+)
 MAPPED = ("ASCEND_RT_VISIBLE_DEVICES", "NPU_VISIBLE_DEVICES")
+
+
+def _mounts(world: World) -> Iterator[Finding]:
+    """Ascend Docker Runtime mounts the first ones itself; Compose names all of them."""
+    if not world.has_npu or not world.in_container:
+        return
+    missing = [path for path in MOUNTS if not world.path(path).exists()]
+    if missing:
+        yield warning(f"{', '.join(missing)} not mounted", "mount the host's")
+    else:
+        yield ok("the driver's files are mounted")
 
 
 def _cann_sourced(world: World) -> Iterator[Finding]:
@@ -136,6 +153,7 @@ def _is_below(path: str, mount: str) -> bool:
 
 
 CHECKS = (
+    Check("mounts", _mounts),
     Check("cann-sourced", _cann_sourced),
     Check("libraries", _libraries),
     Check("cann-version", _cann_version),

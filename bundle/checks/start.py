@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import threading
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from bundle.model import Dtype, Family, Model
     from bundle.settings import Settings
 
+_ONE_AT_A_TIME = threading.Lock()
 _PROBE_BYTES = 1 << 20  # a full disk may still take a small file
 
 
@@ -47,9 +49,14 @@ class Start(World):
         """Whether processes of one engine talk by shared memory."""
         return self.has_npu or self.settings.tensor_parallel_size > 1
 
-    @cached_property
+    @property
     def packages(self) -> dict[str, str] | str:
         """Versions of the engine's packages by name, or why they cannot be told."""
+        with _ONE_AT_A_TIME:
+            return self._packages
+
+    @cached_property
+    def _packages(self) -> dict[str, str] | str:
         return packages(self.run, self.settings.engine_python)
 
     @property

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from bundle.checks import ascend, container, host
 from bundle.checks.finding import Check, Finding, unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Sequence
 
     from bundle.checks.world import World
 
@@ -17,13 +18,19 @@ BARE_HOST = (*host.CHECKS, *ascend.CHECKS)
 ENVIRONMENT = (*ascend.CHECKS, *container.CHECKS)
 
 
-def run_all(checks: Iterable[Check], world: World) -> Iterator[tuple[Check, Finding]]:
-    """Run `checks`; one that breaks is a finding too, and never a good one."""
-    for check in checks:
-        try:
-            findings = list(check.run(world))
-        except Exception as error:  # noqa: BLE001 - the others are still to be told
-            what = f"the check itself broke: {type(error).__name__}: {error}"
-            findings = [unknown(what, "report this with the support bundle")]
-        for finding in findings:
-            yield check, finding
+def run_all(checks: Sequence[Check], world: World) -> Iterator[tuple[Check, Finding]]:
+    """Run `checks` side by side, since some wait for a command; give them in order."""
+    with ThreadPoolExecutor() as pool:
+        results = pool.map(lambda check: _run(check, world), checks)
+        for check, findings in zip(checks, results):  # noqa: B905 - not in 3.9
+            for finding in findings:
+                yield check, finding
+
+
+def _run(check: Check, world: World) -> list[Finding]:
+    """Run one; if it breaks, that is a finding too, and never a good one."""
+    try:
+        return list(check.run(world))
+    except Exception as error:  # noqa: BLE001 - the others are still to be told
+        what = f"the check itself broke: {type(error).__name__}: {error}"
+        return [unknown(what, "report this with the support bundle")]

@@ -3,39 +3,19 @@
 from __future__ import annotations
 
 import os
-import subprocess
+import threading
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bundle.command import ask
 from bundle.npu_smi import Readings, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-TIMEOUT_SECONDS = 4  # a check may take 5
-
-
-def run(command: Sequence[str]) -> str:
-    """Give what a command prints, errors too, whatever its exit code.
-
-    Raises:
-        OSError: it is not there; TimeoutError: it gave no answer in time.
-    """
-    try:
-        done = subprocess.run(
-            list(command),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            timeout=TIMEOUT_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        what = f"no answer within {TIMEOUT_SECONDS} s"
-        raise TimeoutError(what) from error
-    return done.stdout.decode(errors="replace")
+_ONE_AT_A_TIME = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -44,7 +24,7 @@ class World:
 
     environ: Mapping[str, str]
     root: Path = Path("/")
-    run: Callable[[Sequence[str]], str] = run
+    run: Callable[[Sequence[str]], str] = ask
     uid: int = os.getuid()
 
     def path(self, name: str) -> Path:
@@ -76,13 +56,16 @@ class World:
             self.path(mark).exists() for mark in marks
         )
 
-    @cached_property
+    @property
     def npu_smi(self) -> Readings | str:
-        """What `npu-smi info` tells, or why it told nothing."""
+        """What `npu-smi info` tells, or why it told nothing; asked once."""
+        with _ONE_AT_A_TIME:
+            return self._npu_smi
+
+    @cached_property
+    def _npu_smi(self) -> Readings | str:
         try:
             return parse(self.run(["npu-smi", "info"]))
-        except FileNotFoundError:
-            return "npu-smi is not on the PATH"
         except TimeoutError as error:
             return f"npu-smi info gave {error}"
         except OSError as error:

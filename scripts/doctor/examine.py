@@ -11,7 +11,7 @@ from bundle.checks.finding import FAILURE, OK, UNKNOWN, WARNING, Check, Finding
 from bundle.checks.table import run_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from bundle.checks.world import World
 
@@ -29,7 +29,7 @@ class Result:
     page: str
 
 
-def examine(checks: Iterable[Check], world: World) -> list[Result]:
+def examine(checks: Sequence[Check], world: World) -> list[Result]:
     """Run `checks` on `world`, in their order."""
     return [result(check, finding) for check, finding in run_all(checks, world)]
 

@@ -56,6 +56,11 @@ def spoil_cards(host: Host) -> None:
     (host.root / "dev/davinci0").unlink()
 
 
+def no_dcmi(host: Host) -> None:
+    (host.root / "usr/local/dcmi/x").unlink()
+    (host.root / "usr/local/dcmi").rmdir()
+
+
 def no_driver_version(host: Host) -> None:
     (host.root / "usr/local/Ascend/driver/version.info").unlink()
 
@@ -161,6 +166,7 @@ def setting(name: str, value: str) -> Callable[[Host], None]:
 SPOILED: tuple[tuple[Callable[[Host], None], str, str], ...] = (
     (spoil_nodes, "device-nodes", FAILURE),  # 1
     (spoil_cards, "device-nodes", FAILURE),
+    (no_dcmi, "mounts", WARNING),
     (no_driver_library, "libraries", FAILURE),  # 1
     (no_hccl, "libraries", FAILURE),  # 2
     (no_atb, "cann-sourced", FAILURE),  # 3

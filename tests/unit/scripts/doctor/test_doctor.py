@@ -80,6 +80,29 @@ def test_all_of_it_takes_less_than_ten_seconds(
     assert "has vLLM (none)" in said
 
 
+def test_commands_that_hang_are_findings_and_take_less_than_ten_seconds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("npu-smi", "docker", "engine"):
+        # With a child that keeps the output open, as a wrapper script has.
+        (tmp_path / name).write_text("#!/bin/sh\nsleep 30 | sleep 30\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    environ = {
+        "BUNDLE_MODEL": "qwen-1_8b-chat",
+        "BUNDLE_DEVICE": "cpu",
+        "BUNDLE_ENGINE_PYTHON": str(tmp_path / "engine"),
+        "BUNDLE_RUN_DIR": str(tmp_path),
+    }
+    started = time.monotonic()
+
+    assert main([], environ) == 1
+
+    assert time.monotonic() - started < 10
+    said = capsys.readouterr().out
+    assert "does not run: no answer within 4 s" in said
+
+
 def test_wrong_settings_are_a_finding_and_the_host_is_told(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
