@@ -15,6 +15,7 @@ from bundle.checks.world import World
 from bundle.errors import ExitCode, run_command
 from scripts.commandline import Parser
 from scripts.doctor.examine import as_json, as_text, examine, is_good
+from scripts.doctor.log import examine_log
 
 if TYPE_CHECKING:
     import argparse
@@ -28,6 +29,8 @@ def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
     options = _options(words)
     if options.compare:
         return _compare(*options.compare)
+    if options.log:
+        return examine_log(options.log, as_json=options.json)
     if options.host:
         results = examine(BARE_HOST, World(environ))
     else:
@@ -42,6 +45,7 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--host", action="store_true", help="only what a bare host has")
     parser.add_argument("--json", action="store_true", help="for machines")
     parser.add_argument("--compare", nargs=2, metavar="FILE", help="two files of --json")
+    parser.add_argument("--log", metavar="FILE", help="what the engine died of")
     parser.add_argument("--support-bundle", type=Path, metavar="FILE.tar.gz")
     return parser.parse_args(list(words))
 

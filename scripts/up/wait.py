@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from bundle.causes import classify
+from bundle.causes.diagnose import diagnose
 from bundle.errors import CheckFailed, CouldNotRun, ExitCode, Problem
 from scripts import health
 from scripts.up.place import LOG
@@ -59,13 +59,10 @@ def died(what: str) -> CouldNotRun:
     _clear()
     lines = [line for line in _log().splitlines() if line.strip()]
     print(f"last lines of {LOG}:", *lines[-TAIL_LINES:], sep="\n  ", flush=True)
-    if found := classify(lines):
-        cause, evidence = found
-        return CouldNotRun(Problem(f"{what}: {cause.what} ({evidence})", cause.remedy))
-    first = next((line for line in lines if "Error" in line), "no error line in the log")
-    return CouldNotRun(
-        Problem(f"{what}, of an unknown cause: {first.strip()}", f"read {LOG}")
-    )
+    found = diagnose("\n".join(lines))
+    said = found.evidence or "the log has no exception"
+    remedy = found.remedy if found.cause else f"read {LOG} from its first exception on"
+    return CouldNotRun(Problem(f"{what}: {found.what} ({said})", remedy, found.page))
 
 
 def _is_ready(settings: Settings) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -115,8 +116,15 @@ def test_an_engine_that_cannot_start_ends_the_container_with_a_failure(
 
     output, _ = process.communicate(timeout=120)
     assert process.returncode == 2, output
-    assert output.count("unrecognized arguments") == 3
+    assert output.count("error: unrecognized arguments") == 3
     assert "gave up: server" in output
+    said = (
+        "error: the engine died: the engine does not know a flag, or its value (bad-flag)"
+    )
+    assert output.count(said) == 3
+    note = json.loads((tmp_path / "run/readings/death.json").read_text())
+    assert note["deaths"] == {"bad-flag": 3}
+    assert note["evidence"] == "unrecognized arguments: --no-such-flag"
 
 
 def test_sigterm_stops_the_engine_and_exits_0(
@@ -133,3 +141,5 @@ def test_sigterm_stops_the_engine_and_exits_0(
     assert process.returncode == 0, output
     assert time.monotonic() - started < 10
     assert "stopped: server (exit status 0)" in output
+    assert "the engine died" not in output
+    assert not (tmp_path / "run/readings/death.json").exists()

@@ -152,6 +152,22 @@ def test_what_is_no_report_is_refused(tmp_path: Path, text: str) -> None:
         main(["--compare", str(tmp_path / "a"), str(tmp_path / "a")], {})
 
 
+def test_a_log_is_read_for_the_cause(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "log"
+    log.write_bytes(b"\xff\nINFO x\nOSError: [Errno 28] No space left on device\n")
+
+    assert main(["--log", str(log)], {}) == 1
+    assert "a disk is full (disk-full)" in capsys.readouterr().out
+    assert main(["--log", str(log), "--json"], {}) == 1
+    assert json.loads(capsys.readouterr().out)["cause"] == "disk-full"
+    log.write_text("INFO all is well\n")
+    assert main(["--log", str(log)], {}) == 0
+    with pytest.raises(CouldNotRun, match="cannot be read"):
+        main(["--log", str(tmp_path / "none")], {})
+
+
 @pytest.mark.parametrize("words", [["--no-such"], ["x"], ["--compare", "a"]])
 def test_wrong_usage_is_told(words: list[str]) -> None:
     with pytest.raises(WrongUsage):

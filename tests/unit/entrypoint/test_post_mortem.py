@@ -1,0 +1,91 @@
+"""What is said and written when the engine dies."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from entrypoint.post_mortem import LINES, Coroner, listen
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def event(name: str, payload: str) -> str:
+    """Give an event as supervisord sends it."""
+    return f"ver:3.0 eventname:{name} len:{len(payload)}\n{payload}"
+
+
+def printed(text: str, program: str = "server") -> str:
+    """Give the event of an output."""
+    head = f"processname:{program} groupname:{program} pid:7 channel:stdout\n"
+    return event("PROCESS_LOG_STDOUT", head + text)
+
+
+def died(program: str = "server") -> str:
+    """Give the event of a death."""
+    payload = f"processname:{program} groupname:{program} from_state:RUNNING pid:7"
+    return event("PROCESS_STATE_EXITED", payload)
+
+
+def hear(folder: Path, *events: str) -> None:
+    """Send the events, and then the end."""
+    stdin = io.StringIO("".join(events), newline="")
+    with pytest.raises(KeyError, match="len"):  # at the end there is no header
+        listen(Coroner(folder, lambda: 12.5), stdin, io.StringIO())
+
+
+def test_a_death_is_told_with_its_cause(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hear(
+        tmp_path / "r",
+        printed("loading 你好\r\nOSError: [Errno 28] No space"),
+        printed(" left on device\n"),
+        died(),
+    )
+
+    assert capsys.readouterr().err == (
+        "error: the engine died: a disk is full (disk-full)\n"
+        "  line: OSError: [Errno 28] No space left on device\n"
+        "  fix: free some disk\n"
+        "  more: docs/runbook.md#disk-full\n"
+    )
+    assert json.loads((tmp_path / "r/death.json").read_text()) == {
+        "time": 12.5,
+        "cause": "disk-full",
+        "evidence": "OSError: [Errno 28] No space left on device",
+        "remedy": "free some disk",
+        "others": [],
+        "deaths": {"disk-full": 1},
+    }
+
+
+def test_deaths_are_counted_and_each_has_its_own_lines(tmp_path: Path) -> None:
+    hear(
+        tmp_path,
+        printed("No space left on device\n"),
+        died(),
+        printed("KeyError: 5\n"),
+        died(),
+        died(),
+    )
+
+    note = json.loads((tmp_path / "death.json").read_text())
+    assert note["deaths"] == {"disk-full": 1, "unknown": 2}
+    assert (note["cause"], note["evidence"]) == ("unknown", "")
+
+
+def test_other_programs_are_no_engine(tmp_path: Path) -> None:
+    hear(tmp_path, printed("No space left on device\n", "exporter"), died("exporter"))
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_the_last_lines_are_kept(tmp_path: Path) -> None:
+    hear(tmp_path, printed("No space left on device\n" + "x\n" * LINES), died())
+
+    assert json.loads((tmp_path / "death.json").read_text())["cause"] == "unknown"
