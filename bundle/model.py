@@ -142,10 +142,15 @@ class Question(Strict):
 
 
 class Questions(Strict):
-    """`questions.yaml`: the reference run's questions, and our own."""
+    """`questions.yaml`: the reference run's questions, our own, and the canary's.
+
+    The canary's are asked all day, and the model always gets them right: a wrong answer
+    means that the engine computes nonsense.
+    """
 
     reference: tuple[Question, ...] = ()
     own: tuple[Question, ...] = Field(min_length=1)
+    canary: tuple[Question, ...] = Field(min_length=1)
 
 
 def load_model(models_dir: Path, name: str) -> Model:

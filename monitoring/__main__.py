@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry
@@ -14,12 +14,13 @@ from prometheus_client.exposition import choose_encoder
 
 from bundle import api
 from bundle.errors import ExitCode, HostNotReady, Problem, run_command
-from bundle.model import load_model
+from bundle.model import load_model, load_questions
 from bundle.settings import EXPORTER_PORT, load
 from monitoring.about import About
 from monitoring.collector import Scrape
 from monitoring.engine import Engine
 from monitoring.page import page
+from monitoring.prober import Prober
 from monitoring.server_up import ServerUp
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from bundle.model import Model
     from bundle.settings import Settings
+    from monitoring.collector import Source
 
 TIMEOUT_SECONDS = 3  # below Prometheus' 10 s, also when two sources hang
 
@@ -35,19 +37,33 @@ def main(environ: Mapping[str, str]) -> int:
     """Serve until SIGTERM or SIGINT."""
     settings = load(environ)
     model = load_model(settings.models_dir, settings.model)
-    server = listen(settings.listen_address, model.title, sources(settings, model))
+    probe = prober(settings, model)
+    scrape = Scrape((*sources(settings, model), probe))
+    server = listen(settings.listen_address, model.title, scrape)
     print(f"exporter on {settings.listen_address}:{EXPORTER_PORT}", flush=True)
     Thread(target=server.serve_forever, daemon=True).start()
+    # A daemon: a probe that waits for a slow server does not hold up the end.
+    Thread(target=probe.run, args=(Event(),), daemon=True).start()
     signal.sigwait({signal.SIGTERM, signal.SIGINT})
     server.shutdown()
     server.server_close()
     return ExitCode.GOOD
 
 
-def sources(settings: Settings, model: Model) -> Scrape:
-    """Give all sources of the page."""
+def sources(settings: Settings, model: Model) -> tuple[Source, ...]:
+    """Give what is asked at each scrape; the prober is not among it."""
     target = api.server(settings, timeout=TIMEOUT_SECONDS)
-    return Scrape((ServerUp(target), Engine(target), About(settings, model)))
+    return (ServerUp(target), Engine(target), About(settings, model))
+
+
+def prober(settings: Settings, model: Model) -> Prober:
+    """Give the prober with the model's canary questions, not yet running."""
+    return Prober(
+        api.server(settings, timeout=TIMEOUT_SECONDS),
+        model,
+        load_questions(settings.models_dir, settings.model).canary,
+        settings.probe_interval_seconds,
+    )
 
 
 def listen(address: str, title: str, scrape: Scrape) -> ThreadingHTTPServer:

@@ -20,7 +20,8 @@ from bundle.model import load_model
 from bundle.settings import load
 from monitoring.about import About
 from monitoring.collector import Scrape
-from monitoring.engine import FAMILIES, PREFIX, Engine, parse
+from monitoring.engine import Engine, parse
+from monitoring.families import FAMILIES, PREFIX
 from monitoring.page import page
 from monitoring.server_up import ServerUp
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[3]
 RECORDED = (ROOT / "tests/fixtures/vllm-metrics/0.23.0.txt").read_text()
+RECORDINGS = sorted((ROOT / "tests/fixtures/vllm-metrics").glob("*.txt"))
 GOLDEN = ROOT / "tests/fixtures/exporter-page.txt"
 MODEL = load_model(ROOT / "models", "smollm2-135m-instruct")
 
@@ -113,12 +115,12 @@ def test_sums_and_counts_are_the_engines_own() -> None:
         assert values[suffix] == float(line.split()[-1])
 
 
-def test_an_older_release_keeps_the_stable_names() -> None:
-    older = RECORDED.replace(
-        "vllm:request_time_per_output_token_seconds", "vllm:time_per_output_token_seconds"
-    ).replace("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc")
+@pytest.mark.parametrize("recording", RECORDINGS, ids=lambda path: path.stem)
+def test_every_recorded_release_has_the_stable_names(recording: Path) -> None:
+    found = parse(recording.read_text())
 
-    assert set(parse(older)) == set(parse(RECORDED))
+    for family in FAMILIES:
+        assert not family.expected or PREFIX + family.name in found
 
 
 def test_a_missing_family_is_named_once_and_the_rest_is_there(
@@ -131,7 +133,9 @@ def test_a_missing_family_is_named_once_and_the_rest_is_there(
 
     assert _sample(first, "bundle_collector_success", collector="engine") == 0
     assert "bundle_engine_time_to_first_token_seconds" in {m.name for m in second}
-    assert capsys.readouterr().err == "engine: missing: kv_cache_usage_ratio\n"
+    assert capsys.readouterr().err == (
+        "engine: missing: vllm:kv_cache_usage_perc or vllm:gpu_cache_usage_perc\n"
+    )
 
 
 def test_a_dead_server_is_absent_not_zero_and_the_page_is_there() -> None:
