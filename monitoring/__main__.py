@@ -18,7 +18,10 @@ from bundle.model import load_model, load_questions
 from bundle.settings import EXPORTER_PORT, load
 from monitoring.about import About
 from monitoring.collector import Scrape
+from monitoring.deaths import Deaths
 from monitoring.engine import Engine
+from monitoring.evidence import Evidence
+from monitoring.npu import Npu
 from monitoring.page import page
 from monitoring.prober import Prober
 from monitoring.server_up import ServerUp
@@ -53,7 +56,15 @@ def main(environ: Mapping[str, str]) -> int:
 def sources(settings: Settings, model: Model) -> tuple[Source, ...]:
     """Give what is asked at each scrape; the prober is not among it."""
     target = api.server(settings, timeout=TIMEOUT_SECONDS)
-    return (ServerUp(target), Engine(target), About(settings, model))
+    npu = Npu(settings.run_dir, expected=settings.device == "ascend")
+    return (
+        ServerUp(target),
+        Engine(target),
+        *(() if settings.device == "cpu" else (npu,)),
+        Deaths(settings.run_dir),
+        Evidence(),
+        About(settings, model),
+    )
 
 
 def prober(settings: Settings, model: Model) -> Prober:

@@ -8,13 +8,13 @@ from prometheus_client import Counter, Histogram
 from prometheus_client.core import GaugeMetricFamily
 
 from monitoring.edges import latency_edges
-from monitoring.probe_request import REASONS
+from monitoring.listener import REASONS
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
     from bundle.model import Slo
-    from monitoring.probe_request import Heard
+    from monitoring.listener import Heard
 
 
 class ProbeMetrics:

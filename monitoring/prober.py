@@ -15,8 +15,9 @@ from bundle.errors import BundleError
 from monitoring import canary, history
 from monitoring.engine import parse, total
 from monitoring.history import Probe, Tokens
+from monitoring.listener import ProbeFailed
 from monitoring.probe_metrics import ProbeMetrics
-from monitoring.probe_request import ProbeFailed, ask
+from monitoring.probe_request import ask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from bundle.api import Server
     from bundle.model import Model, Question
     from monitoring.history import Verdict
-    from monitoring.probe_request import Heard
+    from monitoring.listener import Heard
 
 
 class Prober:

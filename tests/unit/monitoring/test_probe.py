@@ -15,7 +15,8 @@ from bundle.api import Server
 from bundle.model import Question, load_model, load_questions
 from monitoring import probe_request
 from monitoring.collector import Scrape
-from monitoring.probe_request import REASONS, Heard, ProbeFailed, ask
+from monitoring.listener import REASONS, Heard, ProbeFailed
+from monitoring.probe_request import ask
 from monitoring.prober import Prober
 from tests.fixtures.monitored_server import Fault, Truth, serve
 
