@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prometheus_client.core import InfoMetricFamily, Metric
+from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
 
 from bundle import VERSION
 from bundle.model import ModelScopeSource
@@ -29,17 +29,18 @@ SHOWN = (
 
 
 class About:
-    """Build, model and settings; they do not change while this process lives."""
+    """Build, model, objectives and settings; they do not change in a process's life."""
 
     name = "about"
 
     def __init__(self, settings: Settings, model: Model) -> None:
         """Keep the facts."""
         self._model = model_facts(settings, model)
+        self._slo = model.slo
         self._settings = {name: _word(getattr(settings, name)) for name in SHOWN}
 
     def collect(self) -> list[Metric]:
-        """Give the three info metrics."""
+        """Give three info metrics and the objectives."""
         build = {"version": VERSION}
         return [
             InfoMetricFamily("bundle_build", "The bundle's version.", build),
@@ -48,6 +49,16 @@ class About:
                 "bundle_settings",
                 "Settings that the exporter was started with; empty: the model's own.",
                 self._settings,
+            ),
+            GaugeMetricFamily(
+                "bundle_slo_ttft_seconds",
+                "Objective for TTFT, from model.yaml.",
+                self._slo.ttft_seconds,
+            ),
+            GaugeMetricFamily(
+                "bundle_slo_tpot_seconds",
+                "Objective for TPOT, from model.yaml.",
+                self._slo.tpot_seconds,
             ),
         ]
 

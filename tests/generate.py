@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bundle.model import load_model
 from bundle.settings import Settings, variable
+from monitoring.rules import file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,9 +44,20 @@ def configuration() -> str:
     return "\n".join(lines) + "\n"
 
 
+def rules() -> dict[str, Callable[[], str]]:
+    """Give a rule file per model."""
+    names = (path.parent.name for path in (ROOT / "models").glob("*/model.yaml"))
+    models = [load_model(ROOT / "models", name) for name in sorted(names)]
+    return {
+        f"monitoring/rules/{model.name}.yml": partial(file.text, model)
+        for model in models
+    }
+
+
 FILES: dict[str, Callable[[], str]] = {
     ".env.example": env_example,
     "docs/configuration.md": configuration,
+    **rules(),
 }
 
 
