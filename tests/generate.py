@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from bundle.model import load_model
 from bundle.settings import Settings, variable
+from monitoring.dashboards import files
 from monitoring.rules import file
 
 if TYPE_CHECKING:
@@ -54,10 +55,17 @@ def rules() -> dict[str, Callable[[], str]]:
     }
 
 
+def dashboards() -> dict[str, Callable[[], str]]:
+    """Give a file per dashboard."""
+    folder = "monitoring/grafana/provisioning/dashboards"
+    return {f"{folder}/{name}": partial(files.text, name) for name in files.DASHBOARDS}
+
+
 FILES: dict[str, Callable[[], str]] = {
     ".env.example": env_example,
     "docs/configuration.md": configuration,
     **rules(),
+    **dashboards(),
 }
 
 
