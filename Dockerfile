@@ -173,6 +173,7 @@ USER 1000:1000
 
 FROM light AS exporter
 COPY monitoring/ monitoring/
+COPY docs/runbook.md docs/runbook.md
 EXPOSE 9810
 STOPSIGNAL SIGTERM
 HEALTHCHECK CMD ["python", "-c", "import requests; requests.get('http://127.0.0.1:9810/healthz', timeout=5).raise_for_status()"]

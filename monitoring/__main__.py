@@ -5,15 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
-from prometheus_client import CollectorRegistry
-from prometheus_client.exposition import choose_encoder
-
 from bundle import api
-from bundle.errors import ExitCode, HostNotReady, Problem, run_command
+from bundle.errors import ExitCode, run_command
 from bundle.model import load_model, load_questions
 from bundle.settings import EXPORTER_PORT, load
 from monitoring.about import About
@@ -22,9 +18,9 @@ from monitoring.deaths import Deaths
 from monitoring.engine import Engine
 from monitoring.evidence import Evidence
 from monitoring.npu import Npu
-from monitoring.page import page
 from monitoring.prober import Prober
 from monitoring.server_up import ServerUp
+from monitoring.web import Watch, listen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,8 +37,7 @@ def main(environ: Mapping[str, str]) -> int:
     settings = load(environ)
     model = load_model(settings.models_dir, settings.model)
     probe = prober(settings, model)
-    scrape = Scrape((*sources(settings, model), probe))
-    server = listen(settings.listen_address, model.title, scrape)
+    server = listen(settings.listen_address, watch(settings, model, probe))
     print(f"exporter on {settings.listen_address}:{EXPORTER_PORT}", flush=True)
     Thread(target=server.serve_forever, daemon=True).start()
     # A daemon: a probe that waits for a slow server does not hold up the end.
@@ -53,9 +48,15 @@ def main(environ: Mapping[str, str]) -> int:
     return ExitCode.GOOD
 
 
-def sources(settings: Settings, model: Model) -> tuple[Source, ...]:
-    """Give what is asked at each scrape; the prober is not among it."""
+def watch(settings: Settings, model: Model, probe: Prober) -> Watch:
+    """Give all that the web server shows."""
     target = api.server(settings, timeout=TIMEOUT_SECONDS)
+    scrape = Scrape((*sources(settings, model, target), probe))
+    return Watch(scrape, probe.history, model, target)
+
+
+def sources(settings: Settings, model: Model, target: api.Server) -> tuple[Source, ...]:
+    """Give what is asked at each scrape; the prober is not among it."""
     npu = Npu(settings.run_dir, expected=settings.device == "ascend")
     return (
         ServerUp(target),
@@ -75,60 +76,6 @@ def prober(settings: Settings, model: Model) -> Prober:
         load_questions(settings.models_dir, settings.model).canary,
         settings.probe_interval_seconds,
     )
-
-
-def listen(address: str, title: str, scrape: Scrape) -> ThreadingHTTPServer:
-    """Give a web server, a thread per request, so that one that hangs blocks no other.
-
-    Raises:
-        HostNotReady: the port is taken.
-    """
-
-    class Bound(Handler):
-        model = title
-        source = scrape
-
-    try:
-        return ThreadingHTTPServer((address, EXPORTER_PORT), Bound)
-    except OSError as error:
-        raise HostNotReady(
-            Problem(
-                f"port {EXPORTER_PORT} on {address}: {error.strerror}",
-                f"end what listens there (`ss -ltnp 'sport = :{EXPORTER_PORT}'`)",
-            )
-        ) from error
-
-
-class Handler(BaseHTTPRequestHandler):
-    """`/metrics`, `/healthz` of the exporter itself, and the landing page."""
-
-    model: str
-    source: Scrape
-
-    def do_GET(self) -> None:
-        """Answer one request."""
-        if self.path == "/metrics":
-            encode, kind = choose_encoder(self.headers.get("Accept", ""))
-            registry = CollectorRegistry(auto_describe=False)
-            registry.register(self.source)
-            self._answer(200, kind, encode(registry))
-        elif self.path == "/healthz":
-            self._answer(200, "text/plain", b"ok\n")
-        elif self.path == "/":
-            text = page(self.model, self.source.collect())
-            self._answer(200, "text/html; charset=utf-8", text.encode())
-        else:
-            self._answer(404, "text/plain", b"see / or /metrics\n")
-
-    def log_message(self, *_: object) -> None:
-        """Print no line per scrape."""
-
-    def _answer(self, status: int, kind: str, body: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from bundle.model import load_model
 from bundle.settings import Settings, variable
 from monitoring.dashboards import files
 from monitoring.rules import file
+from tests.generate_metrics import metrics
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,6 +65,7 @@ def dashboards() -> dict[str, Callable[[], str]]:
 FILES: dict[str, Callable[[], str]] = {
     ".env.example": env_example,
     "docs/configuration.md": configuration,
+    "docs/metrics.md": metrics,
     **rules(),
     **dashboards(),
 }

@@ -26,7 +26,6 @@ from monitoring.evidence import Evidence
 from monitoring.families import FAMILIES, PREFIX
 from monitoring.listener import Heard
 from monitoring.npu import Npu
-from monitoring.page import page
 from monitoring.prober import Prober
 from monitoring.server_up import ServerUp
 
@@ -195,22 +194,6 @@ def test_a_failure_and_its_end_are_each_told_once(
         list(sources.collect())
 
     assert capsys.readouterr().err == "flaky: it is gone\nflaky: is well again\n"
-
-
-def test_the_landing_page_shows_means_and_escapes_names() -> None:
-    with replaying(RECORDED) as server:
-        shown = page("<b>model</b>", scrape(server).collect())
-
-    assert "&lt;b&gt;model&lt;/b&gt; is up" in shown
-    assert "mean TTFT<td>" in shown
-    assert "not known" not in shown
-
-
-def test_the_landing_page_of_a_dead_server_says_down() -> None:
-    shown = page("model", scrape(Server("http://127.0.0.1:9", timeout=1)).collect())
-
-    assert "model is DOWN" in shown
-    assert "mean TTFT<td>not known" in shown
 
 
 def _sample(metrics: list[Metric], name: str, **labels: str) -> float:
