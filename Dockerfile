@@ -162,6 +162,8 @@ RUN if [ "$WARM" = 1 ]; then .venv/bundle/bin/python -m scripts.warm; fi
 FROM ${PYTHON_IMAGE} AS light
 RUN getent passwd 1000 || useradd --uid 1000 --create-home HwHiAiUser
 WORKDIR /opt/bundle
+# A volume that is mounted here takes its owner from here.
+RUN install -d -o 1000 -g 1000 var/report
 COPY bundle/__init__.py bundle/errors.py bundle/toolchain.py bundle/
 COPY scripts/__init__.py scripts/install.py scripts/
 COPY requirements/with-secrets.sh requirements/tool.txt requirements/bundle.txt requirements/
@@ -175,6 +177,7 @@ USER 1000:1000
 
 FROM light AS exporter
 COPY monitoring/ monitoring/
+COPY docs/runbook.md docs/runbook.md
 EXPOSE 9810
 STOPSIGNAL SIGTERM
 HEALTHCHECK CMD ["python", "-c", "import requests; requests.get('http://127.0.0.1:9810/healthz', timeout=5).raise_for_status()"]
@@ -194,4 +197,4 @@ LABEL org.opencontainers.image.title="ascend-chat-bundle smoke" \
   org.opencontainers.image.source=${SOURCE} \
   org.opencontainers.image.revision=${REVISION} \
   org.opencontainers.image.licenses="MIT"
-CMD ["python", "-m", "scripts.smoke", "--out", "/tmp/report"]
+CMD ["python", "-m", "scripts.smoke", "--out", "var/report"]

@@ -101,6 +101,27 @@ class Slo(Strict):
     tpot_seconds: float = Field(gt=0)
 
 
+_Share = Annotated[float, Field(gt=0, lt=1)]
+
+
+class Alerts(Strict):
+    """When monitoring wakes somebody; `monitoring/rules/<name>.yml` comes from it.
+
+    slo_share: share of probes that meet an objective; what is left is the error budget.
+    waiting: requests in the queue for five minutes. Ratios are 0 to 1.
+    """
+
+    slo_share: _Share
+    probe_failure_ratio: _Share
+    canary_wrong_ratio: _Share
+    error_ratio: _Share
+    waiting: int = Field(ge=1)
+    kv_cache_ratio: _Share
+    preemptions_per_second: float = Field(gt=0)
+    npu_memory_ratio: _Share
+    npu_celsius: float = Field(gt=0)
+
+
 class Thresholds(Strict):
     """What the smoke test requires before it says pass."""
 
@@ -121,6 +142,7 @@ class Model(Strict):
     sampling: Sampling
     serving: dict[Family, Serving]
     slo: Slo
+    alerts: Alerts
     references: tuple[Reference, ...] = ()
     thresholds: Thresholds
 
@@ -142,10 +164,15 @@ class Question(Strict):
 
 
 class Questions(Strict):
-    """`questions.yaml`: the reference run's questions, and our own."""
+    """`questions.yaml`: the reference run's questions, our own, and the canary's.
+
+    The canary's are asked all day, and the model always gets them right: a wrong answer
+    means that the engine computes nonsense.
+    """
 
     reference: tuple[Question, ...] = ()
     own: tuple[Question, ...] = Field(min_length=1)
+    canary: tuple[Question, ...] = Field(min_length=1)
 
 
 def load_model(models_dir: Path, name: str) -> Model:

@@ -130,6 +130,9 @@ class Settings(BaseSettings):
     supervise_exporter: bool = Field(
         default=False, description="Run the exporter beside the server, not on its own."
     )
+    probe_interval_seconds: float = Field(
+        15, ge=0.1, le=3600, description="Pause between two probes of the exporter."
+    )
     modelscope_endpoint: str = Field(
         "https://www.modelscope.cn",
         pattern=r"^https?://[^/\s]+$",

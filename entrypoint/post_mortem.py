@@ -12,6 +12,7 @@ import os
 import sys
 import time
 from collections import Counter, deque
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,6 +39,12 @@ class Coroner:
     clock: Callable[[], float] = time.time
     lines: deque[str] = field(default_factory=lambda: deque([""], LINES))
     deaths: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        """Go on counting where an earlier listener stopped."""
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            note = json.loads((self.folder / DEATH).read_text(encoding="utf-8"))
+            self.deaths.update(note["deaths"])
 
     def hear(self, text: str) -> None:
         """Take what was printed; a line may come in pieces."""

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bundle.model import load_model
 from bundle.settings import Settings, variable
+from monitoring.dashboards import files
+from monitoring.rules import file
+from tests.generate_metrics import metrics
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,9 +46,28 @@ def configuration() -> str:
     return "\n".join(lines) + "\n"
 
 
+def rules() -> dict[str, Callable[[], str]]:
+    """Give a rule file per model."""
+    names = (path.parent.name for path in (ROOT / "models").glob("*/model.yaml"))
+    models = [load_model(ROOT / "models", name) for name in sorted(names)]
+    return {
+        f"monitoring/rules/{model.name}.yml": partial(file.text, model)
+        for model in models
+    }
+
+
+def dashboards() -> dict[str, Callable[[], str]]:
+    """Give a file per dashboard."""
+    folder = "monitoring/grafana/provisioning/dashboards"
+    return {f"{folder}/{name}": partial(files.text, name) for name in files.DASHBOARDS}
+
+
 FILES: dict[str, Callable[[], str]] = {
     ".env.example": env_example,
     "docs/configuration.md": configuration,
+    "docs/metrics.md": metrics,
+    **rules(),
+    **dashboards(),
 }
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bundle import VERSION
 from bundle.settings import EXPORTER_PORT, SERVER_PORT, variables
 
 ROOT = Path(__file__).parents[1]
@@ -69,7 +70,7 @@ def test_the_newest_changelog_heading_is_the_version() -> None:
 
     assert version
     assert heading
-    assert heading[1] == version[1]
+    assert heading[1] == version[1] == VERSION
 
 
 def test_every_make_target_in_the_readme_exists() -> None:

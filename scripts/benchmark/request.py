@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import aiohttp
 
-from scripts.benchmark.sse import SseParser
+from bundle.sse import SseParser
 from scripts.benchmark.stream import Stream
 
 if TYPE_CHECKING:

@@ -53,7 +53,8 @@ def test_it_answers_while_the_server_is_dead_and_ends_on_sigterm() -> None:
         assert page.status_code == 200
         assert "bundle_server_up 0.0" in page.text
         assert requests.get(f"{URL}/healthz", timeout=10).text == "ok\n"
-        assert "is DOWN" in requests.get(f"{URL}/", timeout=10).text
+        assert ">Down<" in requests.get(f"{URL}/", timeout=10).text
+        assert "ServerDown" in requests.get(f"{URL}/runbook", timeout=10).text
         assert requests.get(f"{URL}/nothing", timeout=10).status_code == 404
 
         process.send_signal(signal.SIGTERM)

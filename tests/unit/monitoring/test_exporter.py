@@ -16,12 +16,17 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from bundle.api import Server
 from bundle.errors import CouldNotRun, Problem
-from bundle.model import load_model
+from bundle.model import load_model, load_questions
 from bundle.settings import load
 from monitoring.about import About
 from monitoring.collector import Scrape
-from monitoring.engine import FAMILIES, PREFIX, Engine, parse
-from monitoring.page import page
+from monitoring.deaths import Deaths
+from monitoring.engine import Engine, parse
+from monitoring.evidence import Evidence
+from monitoring.families import FAMILIES, PREFIX
+from monitoring.listener import Heard
+from monitoring.npu import Npu
+from monitoring.prober import Prober
 from monitoring.server_up import ServerUp
 
 if TYPE_CHECKING:
@@ -31,8 +36,12 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[3]
 RECORDED = (ROOT / "tests/fixtures/vllm-metrics/0.23.0.txt").read_text()
+RECORDINGS = sorted((ROOT / "tests/fixtures/vllm-metrics").glob("*.txt"))
 GOLDEN = ROOT / "tests/fixtures/exporter-page.txt"
-MODEL = load_model(ROOT / "models", "smollm2-135m-instruct")
+WATCHED = ROOT / "tests/fixtures/watched"
+MODELS = ROOT / "models"
+MODEL = load_model(MODELS, "smollm2-135m-instruct")
+NOW = 1_800_000_000.0
 
 
 @contextmanager
@@ -62,8 +71,20 @@ def replaying(metrics: str, status: int = 200) -> Iterator[Server]:
 
 
 def scrape(server: Server) -> Scrape:
-    """Give all sources, with a clock that stands still."""
-    sources = (ServerUp(server), Engine(server), About(load({}), MODEL))
+    """Give all sources, with clocks that stand still."""
+    prober = Prober(server, MODEL, load_questions(MODELS, MODEL.name).canary, 15)
+    for ttft in (0.06, 0.0618, 0.1):
+        prober.metrics.measured(Heard("", 16, ttft, ttft + 0.24))
+    prober.metrics.last_success = NOW
+    sources = (
+        ServerUp(server),
+        Engine(server),
+        Npu(WATCHED / "run", expected=True, now=lambda: NOW + 5),
+        Deaths(WATCHED / "run"),
+        Evidence(WATCHED / "report"),
+        About(load({}), MODEL),
+        prober,
+    )
     return Scrape(sources, clock=lambda: 0.0)
 
 
@@ -113,12 +134,12 @@ def test_sums_and_counts_are_the_engines_own() -> None:
         assert values[suffix] == float(line.split()[-1])
 
 
-def test_an_older_release_keeps_the_stable_names() -> None:
-    older = RECORDED.replace(
-        "vllm:request_time_per_output_token_seconds", "vllm:time_per_output_token_seconds"
-    ).replace("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc")
+@pytest.mark.parametrize("recording", RECORDINGS, ids=lambda path: path.stem)
+def test_every_recorded_release_has_the_stable_names(recording: Path) -> None:
+    found = parse(recording.read_text())
 
-    assert set(parse(older)) == set(parse(RECORDED))
+    for family in FAMILIES:
+        assert not family.expected or PREFIX + family.name in found
 
 
 def test_a_missing_family_is_named_once_and_the_rest_is_there(
@@ -131,7 +152,9 @@ def test_a_missing_family_is_named_once_and_the_rest_is_there(
 
     assert _sample(first, "bundle_collector_success", collector="engine") == 0
     assert "bundle_engine_time_to_first_token_seconds" in {m.name for m in second}
-    assert capsys.readouterr().err == "engine: missing: kv_cache_usage_ratio\n"
+    assert capsys.readouterr().err == (
+        "engine: missing: vllm:kv_cache_usage_perc or vllm:gpu_cache_usage_perc\n"
+    )
 
 
 def test_a_dead_server_is_absent_not_zero_and_the_page_is_there() -> None:
@@ -140,7 +163,8 @@ def test_a_dead_server_is_absent_not_zero_and_the_page_is_there() -> None:
     assert _sample(metrics, "bundle_server_up") == 0
     assert _sample(metrics, "bundle_collector_success", collector="engine") == 0
     assert _sample(metrics, "bundle_collector_success", collector="server") == 1
-    assert not [m for m in metrics if m.name.startswith(PREFIX)]
+    named = {metric.name for metric in metrics}
+    assert not {PREFIX + family.name for family in FAMILIES} & named
 
 
 @pytest.mark.parametrize("garbage", ["<html>", "vllm:x{ 1", "a b c d e\n"])
@@ -170,22 +194,6 @@ def test_a_failure_and_its_end_are_each_told_once(
         list(sources.collect())
 
     assert capsys.readouterr().err == "flaky: it is gone\nflaky: is well again\n"
-
-
-def test_the_landing_page_shows_means_and_escapes_names() -> None:
-    with replaying(RECORDED) as server:
-        shown = page("<b>model</b>", scrape(server).collect())
-
-    assert "&lt;b&gt;model&lt;/b&gt; is up" in shown
-    assert "mean TTFT<td>" in shown
-    assert "not known" not in shown
-
-
-def test_the_landing_page_of_a_dead_server_says_down() -> None:
-    shown = page("model", scrape(Server("http://127.0.0.1:9", timeout=1)).collect())
-
-    assert "model is DOWN" in shown
-    assert "mean TTFT<td>not known" in shown
 
 
 def _sample(metrics: list[Metric], name: str, **labels: str) -> float:

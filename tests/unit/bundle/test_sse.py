@@ -7,7 +7,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scripts.benchmark.sse import SseParser
+from bundle.sse import SseParser
 
 STREAM = (
     'data: {"text":"你好🙂"}\r\n\r\n: comment\n\nevent: x\ndata: a\ndata: b\n\n'

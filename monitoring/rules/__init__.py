@@ -1,0 +1,1 @@
+"""Recording and alerting rules; `<model>.yml` beside is written by `make generate`."""
