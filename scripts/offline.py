@@ -6,7 +6,6 @@ checksums, and `load.sh`, which checks and loads them there.
 
 from __future__ import annotations
 
-import hashlib
 import platform
 import re
 import shutil
@@ -16,6 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bundle import manifest
 from bundle.errors import CouldNotRun, ExitCode, Problem, WrongUsage, run_command
 from scripts import compose
 from scripts.compose import ROOT
@@ -100,16 +100,8 @@ def _save(images: Sequence[str], path: Path) -> None:
 def _write_sums(folder: Path) -> None:
     """Write what `sha256sum --check` reads."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    sums = [f"{_sha256(path)}  {path.relative_to(folder)}\n" for path in files]
+    sums = [f"{manifest.sha256(path)}  {path.relative_to(folder)}\n" for path in files]
     (folder / "SHA256SUMS").write_text("".join(sums))
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        digest = hashlib.sha256()
-        while piece := file.read(1 << 20):
-            digest.update(piece)
-    return digest.hexdigest()
 
 
 def _pack(folder: Path, archive: Path) -> None:
