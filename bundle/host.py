@@ -62,7 +62,8 @@ def shm_size(root: Path = Path("/")) -> int:
 
 def bind_error(address: str, port: int) -> str:
     """Why nothing can listen there; empty if it can."""
-    with socket.socket() as probe:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((address, port))

@@ -38,7 +38,9 @@ def check(command: Sequence[str] = COMMAND) -> None:
 
 def config(command: Sequence[str] = COMMAND) -> dict[str, Any]:
     """Give the stack as Compose reads it, with this host's `.env`."""
-    said = output(*command, "config", "--format", "json", remedy="correct that file")
+    said = output(
+        *command, "config", "--format", "json", remedy="correct .env, or what it names"
+    )
     found: dict[str, Any] = json.loads(said)
     return found
 

@@ -44,7 +44,9 @@ def _mounts(name: str, service: Mapping[str, Any], root: Path) -> Iterator[Probl
 
 def _ports(name: str, service: Mapping[str, Any]) -> Iterator[Problem]:
     for port in service.get("ports", ()):
-        address, number = port.get("host_ip", "0.0.0.0"), int(port["published"])  # noqa: S104
+        # Docker chooses a free one for 0 or nothing.
+        number = int(port.get("published") or 0)
+        address = port.get("host_ip", "0.0.0.0")  # noqa: S104 - Docker's own default
         if reason := bind_error(address, number):
             yield Problem(
                 f"{name} publishes port {number} on {address}: {reason}",

@@ -39,6 +39,19 @@ def test_a_host_that_has_all_is_good(tmp_path: Path, server: dict[str, Any]) -> 
     assert found(tmp_path, server) == []
 
 
+@pytest.mark.parametrize(
+    "port",
+    [{"target": 1}, {"target": 1, "published": ""}, {"host_ip": "::1", "published": "0"}],
+)
+def test_ports_of_any_form_are_read(
+    tmp_path: Path, server: dict[str, Any], port: dict[str, Any]
+) -> None:
+    del server["devices"], server["volumes"]
+    server["ports"] = [port]
+
+    assert found(tmp_path, server) == []
+
+
 def test_all_that_is_missing_is_told_at_once(
     tmp_path: Path, server: dict[str, Any]
 ) -> None:
