@@ -93,6 +93,20 @@ def test_a_card_that_cannot_serve_is_refused(
     assert "Traceback" not in done.stdout + done.stderr
 
 
+def test_the_doctor_in_the_image_finds_no_failure(
+    images: dict[str, str], tmp_path: Path
+) -> None:
+    assert images
+    host = make_host(tmp_path, idle_card("atlas-a2"))
+    words = ("run", "--rm", "--no-deps", "server", "doctor", "--json")
+    done = run(*FAKE, *words, FAKE_HOST=str(host), BUNDLE_MODEL=MODEL, **IMAGES)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    levels = {one["id"]: one["level"] for one in json.loads(done.stdout)["results"]}
+    assert (levels["npu-smi"], levels["plugin"], levels["hbm"]) == ("ok", "ok", "ok")
+    assert levels["mounts"] == "warning"  # this host has names for cards only
+
+
 def test_the_exporter_has_the_readings_and_no_card(
     images: dict[str, str], tmp_path: Path
 ) -> None:

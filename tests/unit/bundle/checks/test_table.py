@@ -73,6 +73,11 @@ def held_elsewhere(host: Host) -> None:
     host.npu_smi = (SAMPLES / "err-8005.txt").read_text()
 
 
+def taken_elsewhere(host: Host) -> None:
+    said = "dcmi model initialized failed, because the device is used. ret is -8020\n"
+    host.npu_smi = said
+
+
 def other_layout(host: Host) -> None:
     host.npu_smi = host.npu_smi.replace("| Health ", "| State  ")
 
@@ -172,6 +177,7 @@ SPOILED: tuple[tuple[Callable[[Host], None], str, str], ...] = (
     (no_atb, "cann-sourced", FAILURE),  # 3
     (old_cann, "cann-version", WARNING),  # 4, 11
     (held_elsewhere, "npu-smi", FAILURE),  # 5
+    (taken_elsewhere, "npu-smi", FAILURE),  # 6
     (other_layout, "npu-smi", FAILURE),
     (variable("ASCEND_RT_VISIBLE_DEVICES", "3"), "visible-devices", FAILURE),  # 8, 9, 10
     (plugin_of_a3, "plugin", FAILURE),  # 13, 14
