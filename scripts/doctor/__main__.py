@@ -55,9 +55,8 @@ def _all(options: argparse.Namespace, environ: Mapping[str, str]) -> list[Result
     from scripts.doctor import start, support  # noqa: PLC0415
 
     world, results = start.examine_all(environ)
-    if options.support_bundle and world:
-        url = world.settings.server_url
-        support.write(options.support_bundle, world, as_json(results), url)
+    if options.support_bundle:
+        support.write(options.support_bundle, world, as_json(results))
         print(f"written: {options.support_bundle}", file=sys.stderr)
     return results
 

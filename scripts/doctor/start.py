@@ -24,14 +24,15 @@ OF_A_START = (*start.CHECKS, *fit.CHECKS, *engine.CHECKS)
 SETTINGS = Check("settings", lambda _: ())
 
 
-def examine_all(environ: Mapping[str, str]) -> tuple[Start | None, list[Result]]:
+def examine_all(environ: Mapping[str, str]) -> tuple[World, list[Result]]:
     """Check this host and the start; without good settings the host alone."""
     try:
         world = _start(environ)
     except BundleError as error:
         wrong = [failure(p.what, p.remedy) for p in error.problems]
-        results = examine(HERE, World(environ))
-        return None, [*results, *(result(SETTINGS, one) for one in wrong)]
+        bare = World(environ)
+        results = examine(HERE, bare)
+        return bare, [*results, *(result(SETTINGS, one) for one in wrong)]
     return world, examine((*HERE, *OF_A_START), world)
 
 

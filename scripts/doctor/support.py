@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 
 import requests
 
+from bundle.checks.start import Start
 from bundle.errors import CouldNotRun, Problem
 from bundle.settings import EXPORTER_PORT, variables
-from scripts.doctor.redact import redactor
+from scripts.doctor.redact import HIDDEN, is_secret, redactor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from bundle.checks.start import Start
+    from bundle.checks.world import World
 
 ROOT = Path(__file__).resolve().parents[2]
 LOGS = (ROOT / "var/log/server.log", ROOT / "var/log/server.log.1")
@@ -35,17 +36,18 @@ ENGINE_PREFIXES = (
 )
 
 
-def write(path: Path, start: Start, report: str, server_url: str) -> None:
+def write(path: Path, world: World, report: str) -> None:
     """Write report, settings, logs, versions, metrics and npu-smi's text to `path`.
+
+    Without good settings the world is no `Start`, and what needs them is left out.
 
     Raises:
         CouldNotRun: the archive cannot be written.
     """
-    redact = redactor(start.environ, _secrets(start))
-    files = {"doctor.json": report, **dict(_texts(start, server_url))}
+    redact = redactor(world.environ, _secrets(world))
     try:
         with tarfile.open(path, "w:gz") as tar:
-            for name, text in files.items():
+            for name, text in (("doctor.json", report), *_texts(world)):
                 _add(tar, name, redact(text).encode(errors="replace"))
     except OSError as error:
         what = f"{path} cannot be written: {error.strerror}"
@@ -58,13 +60,16 @@ def _add(tar: tarfile.TarFile, name: str, content: bytes) -> None:
     tar.addfile(info, io.BytesIO(content))
 
 
-def _texts(start: Start, server_url: str) -> Iterator[tuple[str, str]]:
-    yield "environment.json", json.dumps(_environment(start.environ), indent=2)
-    yield "packages.json", json.dumps(start.packages, indent=2)
-    yield "npu-smi.txt", _said(start)
-    yield "server-metrics.txt", _page(f"{server_url}/metrics")
+def _texts(world: World) -> Iterator[tuple[str, str]]:
+    yield "environment.json", json.dumps(_environment(world.environ), indent=2)
+    yield "npu-smi.txt", _said(world)
     yield "exporter-metrics.txt", _page(f"http://127.0.0.1:{EXPORTER_PORT}/metrics")
-    for path in (*LOGS, *sorted(start.settings.run_dir.rglob("*.json"))):
+    notes: list[Path] = []
+    if isinstance(world, Start):
+        yield "packages.json", json.dumps(world.packages, indent=2)
+        yield "server-metrics.txt", _page(f"{world.settings.server_url}/metrics")
+        notes = sorted(world.settings.run_dir.rglob("*.json"))
+    for path in (*LOGS, *notes):
         if path.is_file():
             yield path.name, _tail(path)
 
@@ -73,20 +78,24 @@ def _environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Give our settings and what an engine reads; all else is nobody's business."""
     ours = set(variables())
     return {
-        name: value
+        name: HIDDEN if is_secret(name) else value
         for name, value in sorted(environ.items())
         if name in ours or name.startswith(ENGINE_PREFIXES)
     }
 
 
-def _secrets(start: Start) -> list[str]:
-    key = start.settings.api_key
-    return [key.get_secret_value()] if key else []
+def _secrets(world: World) -> list[str]:
+    """Give what lies in files that variables such as BUNDLE_API_KEY_FILE name."""
+    named = [value for name, value in world.environ.items() if is_secret(name)]
+    files = [path for path in named if world.path(path).is_file()]
+    found = [world.text(path).strip() for path in files]
+    key = world.settings.api_key if isinstance(world, Start) else None
+    return [*found, *([key.get_secret_value()] if key else [])]
 
 
-def _said(start: Start) -> str:
+def _said(world: World) -> str:
     try:
-        return start.run(["npu-smi", "info"])
+        return world.run(["npu-smi", "info"])
     except OSError as error:
         return f"npu-smi does not run: {error}"
 

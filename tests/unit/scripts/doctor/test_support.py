@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import tarfile
 from typing import TYPE_CHECKING
 
 import pytest
 
+from bundle.checks.world import World
 from bundle.errors import CouldNotRun
 from scripts.doctor import support
-from scripts.doctor.redact import HIDDEN, redactor
+from scripts.doctor.redact import HIDDEN
 from tests.fixtures.hosts import healthy
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ def test_no_planted_secret_is_in_the_archive(
     monkeypatch.setattr(support, "LOGS", (log,))
     (tmp_path / "key").write_text(SECRETS["api key file"])
     host.settings["API_KEY_FILE"] = str(tmp_path / "key")
+    host.settings["SERVER_URL"] = "http://127.0.0.1:9"
     host.settings["RUN_DIR"] = str(tmp_path / "run")
     (tmp_path / "run").mkdir()
     (tmp_path / "run/started.json").write_text(f'{{"said": "{SECRETS["variable"]}"}}')
@@ -59,7 +62,7 @@ def test_no_planted_secret_is_in_the_archive(
     }
     report = f'{{"found": "BUNDLE_EXTRA_ARGS={SECRETS["extra args"]}"}}'
 
-    support.write(tmp_path / "s.tar.gz", host.start, report, "http://127.0.0.1:9")
+    support.write(tmp_path / "s.tar.gz", host.start, report)
 
     files = unpack(tmp_path / "s.tar.gz")
     assert [name for name, text in files.items() if PLANTED in text] == []
@@ -74,20 +77,28 @@ def test_no_planted_secret_is_in_the_archive(
     assert {name.rpartition("/")[2] for name in files} >= {"doctor.json", "started.json"}
 
 
-def test_plain_text_is_left_alone() -> None:
-    text = "INFO 11-30 tokens: 128, key-value cache 4 GiB, http://127.0.0.1:8000/v1\n"
+def test_without_good_settings_there_is_an_archive_too(tmp_path: Path) -> None:
+    host = healthy(tmp_path / "host", "atlas-a2")
+    (host.root / "key").write_text(f"{PLANTED}\n")
+    world = World(
+        {"BUNDLE_API_KEY_FILE": "/key", "BUNDLE_DEVICE": "gpu", "VLLM_AUTH": "short"},
+        host.root,
+        lambda _: f"npu-smi says {PLANTED}",
+    )
 
-    assert redactor({"A_TOKEN": "x"}, [])(text) == text
+    support.write(tmp_path / "s.tar.gz", world, "{}")
 
-
-def test_a_known_secret_is_hidden_wherever_it_stands() -> None:
-    redact = redactor({"DB_PASSWORD": "longenough"}, ["another one"])
-
-    assert redact("a-longenough-b, another one") == f"a-{HIDDEN}-b, {HIDDEN}"
+    files = unpack(tmp_path / "s.tar.gz")
+    assert json.loads(files["support/environment.json"]) == {
+        "BUNDLE_API_KEY_FILE": HIDDEN,
+        "BUNDLE_DEVICE": "gpu",
+        "VLLM_AUTH": HIDDEN,
+    }
+    assert files["support/npu-smi.txt"] == f"npu-smi says {HIDDEN}"
 
 
 def test_a_place_that_takes_nothing_is_told(tmp_path: Path) -> None:
     host = healthy(tmp_path / "host", "cpu")
 
     with pytest.raises(CouldNotRun, match="cannot be written"):
-        support.write(tmp_path / "no/s.tar.gz", host.start, "{}", "http://127.0.0.1:9")
+        support.write(tmp_path / "no/s.tar.gz", host.start, "{}")
