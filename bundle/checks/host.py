@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 
 PYTHONS = ((3, 10), (3, 12))  # vLLM-Ascend 0.23.0 has wheels for these
 MEMORY_GIB, DISK_GIB = 8, 20  # for the demo on the CPU engine; an image is 7 to 15 GB
-OLDEST_COMPOSE = (
-    2,
-    24,
-)  # the first that reads `!reset`
+OLDEST_COMPOSE = (2, 24)  # the first that reads `!reset`
 
 
 def _architecture(_: World) -> Iterator[Finding]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import time
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as TooLate
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from bundle.checks import ascend, container, host
@@ -18,13 +21,30 @@ BARE_HOST = (*host.CHECKS, *ascend.CHECKS)
 ENVIRONMENT = (*ascend.CHECKS, *container.CHECKS)
 
 
-def run_all(checks: Sequence[Check], world: World) -> Iterator[tuple[Check, Finding]]:
-    """Run `checks` side by side, since some wait for a command; give them in order."""
-    with ThreadPoolExecutor() as pool:
-        results = pool.map(lambda check: _run(check, world), checks)
-        for check, findings in zip(checks, results):  # noqa: B905 - not in 3.9
-            for finding in findings:
-                yield check, finding
+def run_all(
+    checks: Sequence[Check], world: World, seconds: float | None = None
+) -> Iterator[tuple[Check, Finding]]:
+    """Run `checks` side by side, since some wait for a command; give them in order.
+
+    A check that takes longer than `seconds` could not tell; without it none is hurried.
+    """
+    begun = time.monotonic()
+    for check, found in [(check, _begin(check, world)) for check in checks]:
+        left = None if seconds is None else max(0, begun + seconds - time.monotonic())
+        try:
+            findings = found.result(left)
+        except TooLate:
+            remedy = "see what hangs: a card, or a network disk"
+            findings = [unknown(f"no answer within {seconds:.0f} s", remedy)]
+        for finding in findings:
+            yield check, finding
+
+
+def _begin(check: Check, world: World) -> Future[list[Finding]]:
+    """Run one in a thread that does not keep a process alive, as a pool's does."""
+    found: Future[list[Finding]] = Future()
+    Thread(target=lambda: found.set_result(_run(check, world)), daemon=True).start()
+    return found
 
 
 def _run(check: Check, world: World) -> list[Finding]:

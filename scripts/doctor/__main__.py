@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from bundle.checks.table import BARE_HOST
 from bundle.checks.world import World
-from bundle.errors import ExitCode, run_command
+from bundle.errors import CouldNotRun, ExitCode, Problem, run_command
 from scripts.commandline import Parser
+from scripts.doctor.compare import compare
 from scripts.doctor.examine import as_json, as_text, examine, is_good
 from scripts.doctor.log import examine_log
 
@@ -42,17 +43,21 @@ def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
 
 def _options(words: Sequence[str]) -> argparse.Namespace:
     parser = Parser(prog="python -m scripts.doctor", description=__doc__)
-    parser.add_argument("--host", action="store_true", help="only what a bare host has")
     parser.add_argument("--json", action="store_true", help="for machines")
-    parser.add_argument("--compare", nargs=2, metavar="FILE", help="two files of --json")
-    parser.add_argument("--log", metavar="FILE", help="what the engine died of")
-    parser.add_argument("--support-bundle", type=Path, metavar="FILE.tar.gz")
+    one = parser.add_mutually_exclusive_group()
+    one.add_argument("--host", action="store_true", help="only what a bare host has")
+    one.add_argument("--compare", nargs=2, metavar="FILE", help="two files of --json")
+    one.add_argument("--log", metavar="FILE", help="what the engine died of")
+    one.add_argument("--support-bundle", type=Path, metavar="FILE.tar.gz")
     return parser.parse_args(list(words))
 
 
 def _all(options: argparse.Namespace, environ: Mapping[str, str]) -> list[Result]:
-    # These need pydantic, which a bare host does not have.
-    from scripts.doctor import start, support  # noqa: PLC0415
+    try:
+        from scripts.doctor import start, support  # noqa: PLC0415 - a bare host has not
+    except ModuleNotFoundError as error:
+        what = f"this Python has no {error.name}, which the checks of a start need"
+        raise CouldNotRun(Problem(what, "run `make doctor`, or add --host")) from error
 
     world, results = start.examine_all(environ)
     if options.support_bundle:
@@ -62,8 +67,6 @@ def _all(options: argparse.Namespace, environ: Mapping[str, str]) -> list[Result
 
 
 def _compare(first: str, second: str) -> int:
-    from scripts.doctor.compare import compare  # noqa: PLC0415 - as above
-
     differences = compare(first, second)
     print("\n".join(differences) or "both hosts say the same")
     return ExitCode.CHECK_FAILED if differences else ExitCode.GOOD

@@ -30,7 +30,7 @@ def _differences(
     for check in dict.fromkeys([*before, *after]):
         if before.get(check) != after.get(check):
             lines = [check]
-            for name, found in zip(names, (before, after), strict=True):
+            for name, found in ((names[0], before), (names[1], after)):
                 said = found.get(check, ["(not checked)"])
                 lines += [f"  {name}: {one}" for one in said]
             yield "\n".join(lines)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from bundle.checks.world import World
 
+SECONDS = 5  # of each check; all of them begin at once
 _COLOURS = {OK: "32", WARNING: "33", FAILURE: "31", UNKNOWN: "35"}
 
 
@@ -31,7 +32,7 @@ class Result:
 
 def examine(checks: Sequence[Check], world: World) -> list[Result]:
     """Run `checks` on `world`, in their order."""
-    return [result(check, finding) for check, finding in run_all(checks, world)]
+    return [result(check, found) for check, found in run_all(checks, world, SECONDS)]
 
 
 def result(check: Check, finding: Finding) -> Result:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bundle.api import server
 from bundle.checks import container, engine, fit, start
 from bundle.checks.finding import Check, failure
 from bundle.checks.start import Start
 from bundle.checks.table import BARE_HOST
 from bundle.checks.world import World
-from bundle.errors import BundleError, CheckFailed
+from bundle.errors import BundleError
 from bundle.host import device_family
 from bundle.model import load_model
 from bundle.settings import load
-from scripts import health
 from scripts.doctor.examine import Result, examine, result
 
 if TYPE_CHECKING:
@@ -40,17 +40,11 @@ def _start(environ: Mapping[str, str]) -> Start:
     settings = load(environ)
     model = load_model(settings.models_dir, settings.model)
     family = device_family(settings)
-    try:
-        health.live(settings)
-    except CheckFailed:
-        is_up = False
-    else:
-        is_up = True
     return Start(
         environ,
         settings=settings,
         model=model,
         family=family,
         hashes=False,
-        is_up=is_up,
+        is_up=server(settings, timeout=3).healthy(),
     )
