@@ -8,8 +8,8 @@ ENGINE = BUNDLE_ENGINE_PYTHON=$${BUNDLE_ENGINE_PYTHON:-$(CURDIR)/.venv/engine-cp
 EMBEDDED = BUNDLE_MODEL=$${BUNDLE_MODEL:-smollm2-135m-instruct}
 
 .DEFAULT_GOAL := help
-.PHONY: help up down doctor smoke weights convert test lint unit process container test-engines
-.PHONY: image bundle-offline generate lock clean
+.PHONY: help up down doctor smoke weights convert test lint unit monitoring process
+.PHONY: container test-engines image bundle-offline generate lock clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -41,7 +41,7 @@ convert: ## SOURCE=folder TARGET=folder: a Qwen-1 checkpoint into the native for
 	@$(PYTHON) -m scripts.install bundle engine-cpu
 	@$(ENGINE) $(BUNDLE) -m scripts.weights convert $(SOURCE) $(TARGET)
 
-test: lint unit process ## lint, unit and process tests (15 minutes on 2 cores)
+test: lint unit monitoring process ## lint and tests, without containers (20 minutes on 2 cores)
 
 lint: dev ## ruff with every rule, mypy strict, generated files fresh
 	$(DEV) -m ruff check .
@@ -53,6 +53,9 @@ lint: dev ## ruff with every rule, mypy strict, generated files fresh
 
 unit: dev ## pure functions, seconds
 	$(DEV) -m pytest tests/unit tests/test_repo.py
+
+monitoring: dev ## real Prometheus, Alertmanager and Chromium (4 minutes)
+	$(DEV) -m pytest tests/monitoring
 
 process: dev ## real processes, the real engine on the CPU
 	@$(PYTHON) -m scripts.install engine-cpu

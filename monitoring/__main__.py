@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
@@ -29,16 +30,20 @@ if TYPE_CHECKING:
     from bundle.settings import Settings
     from monitoring.collector import Source
 
+REPORT = Path(__file__).resolve().parents[1] / "var/report"
 TIMEOUT_SECONDS = 3  # below Prometheus' 10 s, also when two sources hang
 
 
-def main(environ: Mapping[str, str]) -> int:
-    """Serve until SIGTERM or SIGINT."""
+def main(
+    environ: Mapping[str, str], port: int = EXPORTER_PORT, report: Path = REPORT
+) -> int:
+    """Serve until SIGTERM or SIGINT; the smoke test's report lies in `report`."""
     settings = load(environ)
     model = load_model(settings.models_dir, settings.model)
     probe = prober(settings, model)
-    server = listen(settings.listen_address, watch(settings, model, probe))
-    print(f"exporter on {settings.listen_address}:{EXPORTER_PORT}", flush=True)
+    watched = watch(settings, model, probe, report)
+    server = listen(settings.listen_address, watched, port)
+    print(f"exporter on {settings.listen_address}:{port}", flush=True)
     Thread(target=server.serve_forever, daemon=True).start()
     # A daemon: a probe that waits for a slow server does not hold up the end.
     Thread(target=probe.run, args=(Event(),), daemon=True).start()
@@ -48,11 +53,12 @@ def main(environ: Mapping[str, str]) -> int:
     return ExitCode.GOOD
 
 
-def watch(settings: Settings, model: Model, probe: Prober) -> Watch:
+def watch(settings: Settings, model: Model, probe: Prober, report: Path) -> Watch:
     """Give all that the web server shows."""
     target = api.server(settings, timeout=TIMEOUT_SECONDS)
-    scrape = Scrape((*sources(settings, model, target), probe))
-    return Watch(scrape, probe.history, model, target)
+    asked = sources(settings, model, target)
+    scrape = Scrape((*asked, Evidence(report), probe))
+    return Watch(scrape, probe.history, model, target, report)
 
 
 def sources(settings: Settings, model: Model, target: api.Server) -> tuple[Source, ...]:
@@ -63,7 +69,6 @@ def sources(settings: Settings, model: Model, target: api.Server) -> tuple[Sourc
         Engine(target),
         *(() if settings.device == "cpu" else (npu,)),
         Deaths(settings.run_dir),
-        Evidence(),
         About(settings, model),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from prometheus_client.core import Metric
@@ -16,12 +17,22 @@ if TYPE_CHECKING:
 
     from bundle.api import Server
 
-_STARTS = tuple(
-    before + source
+_SUFFIXES = {
+    "histogram": ("_bucket", "_sum", "_count"),
+    "counter": ("_total",),
+    "gauge": ("",),
+}
+# Name of a sample, to vLLM's name of its family and what comes after that.
+_SAMPLES = {
+    source + suffix: (source, suffix)
     for family in FAMILIES
     for source in family.sources
-    for before in ("", "# TYPE ")
-)
+    for suffix in _SUFFIXES[family.kind]
+}
+
+
+_STARTS = tuple({source for source, _ in _SAMPLES.values()})
+Labels = dict[str, str]
 
 
 class Engine:
@@ -49,16 +60,15 @@ def parse(text: str) -> dict[str, Metric]:
     Raises:
         CouldNotRun: there is none, or the text is no Prometheus exposition.
     """
-    if not (lines := [line for line in text.splitlines() if _is_known(line)]):
-        remedy = "name vLLM in BUNDLE_SERVER_URL, and do not give it --disable-log-stats"
-        raise CouldNotRun(Problem("/metrics has no metric of vLLM", remedy))
     try:
-        families = text_string_to_metric_families("\n".join(lines) + "\n")
-        page = {metric.name: metric for metric in families}
+        page = _by_source(text)
     except ValueError as error:
         raise CouldNotRun(
             Problem(f"/metrics cannot be parsed: {error}", "read the server's log")
         ) from error
+    if not page:
+        remedy = "name vLLM in BUNDLE_SERVER_URL, and do not give it --disable-log-stats"
+        raise CouldNotRun(Problem("/metrics has no metric of vLLM", remedy))
     return {
         PREFIX + family.name: _renamed(page[source], family)
         for family in FAMILIES
@@ -72,14 +82,32 @@ def total(found: Mapping[str, Metric], name: str) -> float | None:
     return sum(sample.value for sample in metric.samples) if metric else None
 
 
-def _is_known(line: str) -> bool:
-    """Whether the line belongs to a known family: parsing the others is half the cost."""
-    return line.startswith(_STARTS) and "_created" not in line.partition("{")[0]
+def _by_source(text: str) -> dict[str, list[tuple[str, Labels, float]]]:
+    """Give suffix, labels and value of each known sample, by vLLM's family."""
+    page: dict[str, list[tuple[str, Labels, float]]] = {}
+    for line in text.splitlines():
+        if not line.startswith(_STARTS):
+            continue
+        series, _, value = line.rpartition(" ")
+        name, labels = _series(series)
+        if found := _SAMPLES.get(name):
+            source, suffix = found
+            page.setdefault(source, []).append((suffix, labels, float(value)))
+    return page
 
 
-def _renamed(metric: Metric, family: Family) -> Metric:
+@lru_cache(maxsize=4096)
+def _series(text: str) -> tuple[str, Labels]:
+    """Give name and labels; the same series come at every scrape, so they are kept."""
+    for family in text_string_to_metric_families(f"{text} 0\n"):
+        for sample in family.samples:
+            return sample.name, sample.labels
+    message = f"no series: {text[:100]!r}"
+    raise ValueError(message)
+
+
+def _renamed(samples: list[tuple[str, Labels, float]], family: Family) -> Metric:
     renamed = Metric(PREFIX + family.name, family.help, family.kind)
-    for sample in metric.samples:
-        suffix = sample.name.removeprefix(metric.name)
-        renamed.add_sample(renamed.name + suffix, sample.labels, sample.value)
+    for suffix, labels, value in samples:
+        renamed.add_sample(renamed.name + suffix, labels, value)
     return renamed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from prometheus_client.core import GaugeMetricFamily
@@ -13,10 +12,10 @@ from monitoring.note import read_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from prometheus_client.core import Metric
 
-FOLDER = Path(__file__).resolve().parents[1] / "var/report"
 FILE = "report.json"
 
 Verdict = Literal["pass", "fail", "not run"]
@@ -72,7 +71,7 @@ class Evidence:
 
     name = "evidence"
 
-    def __init__(self, folder: Path = FOLDER) -> None:
+    def __init__(self, folder: Path) -> None:
         """Read the report in `folder`."""
         self._path = folder / FILE
 

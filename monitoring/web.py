@@ -12,7 +12,6 @@ from prometheus_client.exposition import choose_encoder
 
 from bundle.errors import BundleError, HostNotReady, Problem
 from bundle.settings import EXPORTER_PORT
-from monitoring import evidence
 from monitoring.page.found import Found
 from monitoring.page.html import page
 from monitoring.page.status import status
@@ -22,6 +21,7 @@ from monitoring.runbook import runbook
 if TYPE_CHECKING:
     from collections.abc import Callable
     from email.message import Message
+    from pathlib import Path
 
     from bundle.api import Server
     from bundle.model import Model
@@ -34,12 +34,13 @@ PLAIN, HTML = "text/plain; charset=utf-8", "text/html; charset=utf-8"
 
 @dataclass(frozen=True)
 class Watch:
-    """What is watched: all sources, the last hour, the model and its server."""
+    """What is watched; `report` is the folder of the last smoke test's report."""
 
     scrape: Scrape
     history: History
     model: Model
     server: Server
+    report: Path
 
 
 @dataclass(frozen=True)
@@ -96,10 +97,10 @@ def front(watch: Watch, headers: Message) -> Answer:
     return Answer(HTML, page(shown, words).encode(), refresh=True)
 
 
-def report(_watch: Watch, _headers: Message) -> Answer:
+def report(watch: Watch, _headers: Message) -> Answer:
     """Give the last smoke test's report, drawn if there is a drawing."""
     for name, kind in (("report.html", HTML), ("report.md", PLAIN)):
-        path = evidence.FOLDER / name
+        path = watch.report / name
         if path.is_file():
             return Answer(kind, path.read_bytes())
     return Answer(PLAIN, b"no report yet: make smoke\n", 404)
@@ -123,6 +124,7 @@ class Handler(BaseHTTPRequestHandler):
     """Answers by `ROUTES`."""
 
     watched: Watch
+    disable_nagle_algorithm = True  # else the body waits 40 ms for the headers' ACK
 
     def do_GET(self) -> None:
         """Answer one request."""

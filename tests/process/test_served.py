@@ -105,6 +105,30 @@ def test_the_exporter_shows_ttft_and_tpot_of_real_requests() -> None:
 
 
 @pytest.mark.usefixtures("up")
+def test_the_probe_gets_right_answers_and_the_page_says_up() -> None:
+    deadline = time.monotonic() + 60  # the next probe is 15 s away at most
+    while metric("bundle_canary_correct_total") < 1:
+        assert time.monotonic() < deadline
+        time.sleep(1)
+
+    assert metric("bundle_canary_wrong_total") == 0
+    for name in ("ttft", "tpot", "e2e"):
+        assert metric(f"bundle_probe_{name}_seconds_count") >= 1
+    for reason in ("http", "stream", "short", "timeout"):
+        assert metric(f'bundle_probe_failures_total{{reason="{reason}"}}') == 0
+    page = requests.get("http://127.0.0.1:9810/", timeout=10).text
+    assert ">Up<" in page
+    assert "vLLM 0.23.0" in page
+
+
+def metric(series: str) -> float:
+    """Give one value of the exporter's page."""
+    page = requests.get("http://127.0.0.1:9810/metrics", timeout=10).text
+    (line,) = [line for line in page.splitlines() if line.startswith(f"{series} ")]
+    return float(line.split()[-1])
+
+
+@pytest.mark.usefixtures("up")
 @pytest.mark.parametrize("probe", ["live", "ready", "startup"])
 def test_every_probe_is_good(probe: str) -> None:
     done = command("scripts.health", probe, BUNDLE_RUN_DIR=str(ROOT / "var/run"))

@@ -43,14 +43,17 @@ def sample(probe: Prober, name: str, **labels: str) -> float | None:
 def test_times_are_the_truth_that_the_server_was_set_to(*, chunked: bool) -> None:
     truth = Truth(latencies=((0.1, 0.01),), tokens=20, chunked=chunked)
     with serve(truth) as url:
-        heard = ask(Server(url), "m", CAPITAL.ask)
+        every = [ask(Server(url), "m", CAPITAL.ask) for _ in range(5)]
 
-    assert heard.tokens == 20
-    assert heard.text == Truth().otherwise
-    # Never less than the truth; more by what a busy machine takes.
-    assert 0.1 <= heard.ttft < 0.15
-    assert 0.01 <= heard.tpot < 0.012
-    assert 0.29 <= heard.e2el < 0.34
+    for heard in every:  # never less than the truth
+        assert (heard.tokens, heard.text) == (20, Truth().otherwise)
+        assert heard.ttft >= 0.1
+        assert heard.tpot >= 0.01
+        assert heard.e2el >= 0.29
+    # More only by what a busy machine takes, which it does not take every time.
+    assert min(heard.ttft for heard in every) < 0.15
+    assert min(heard.tpot for heard in every) < 0.012
+    assert min(heard.e2el for heard in every) < 0.34
 
 
 def test_a_request_holds_a_fresh_salt_and_asks_for_enough_tokens() -> None:

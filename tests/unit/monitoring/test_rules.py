@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -82,11 +83,10 @@ def test_promtool_finds_nothing_in_the_rules(path: Path) -> None:
 
 def test_every_alert_has_its_heading_in_the_runbook_and_no_other_is_there() -> None:
     runbook = (ROOT / "docs/runbook.md").read_text()
-    headings = {
-        line[3:]
-        for line in runbook.splitlines()
-        if line.startswith("## ") and not line.startswith("## exit ")
-    }
+    section = re.split(r"^# ", runbook.partition("\n# Alerts\n")[2], flags=re.MULTILINE)[
+        0
+    ]
+    headings = set(re.findall(r"^## (.+)$", section, re.MULTILINE))
 
     assert headings == set(ALERTS)
 
