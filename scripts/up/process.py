@@ -46,7 +46,8 @@ def start(
     """Start the entrypoint in a session of its own, its output in the log."""
     if LOG.exists():
         LOG.replace(LOG.with_suffix(".log.1"))
-    with LOG.open("wb") as log:
+    # To append: supervisord opens it anew for its children, and they must not overwrite.
+    with LOG.open("ab") as log:
         child = subprocess.Popen(
             [sys.executable, "-u", "-m", "entrypoint"],
             cwd=ROOT,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -80,7 +81,14 @@ def test_a_dead_engine_is_told_at_once_with_its_cause(
     assert process.returncode == 2, output
     assert "error: the engine died after" in output
     assert "fix: correct BUNDLE_EXTRA_ARGS" in output
+    assert "more: docs/runbook.md#bad-flag" in output
     assert "Traceback" not in output
+    # supervisord's lines and those of its children do not overwrite each other
+    log = (clone / "var/log/server.log").read_text()
+    assert log.index("\nExecuting: ") < log.index("exited: server")
+    assert "\nerror: the engine died (exit code 2): " in log
+    death = json.loads((clone / "var/run/readings/death.json").read_text())
+    assert death["cause"] == "bad-flag"
     assert left(clone) == []
 
 
