@@ -26,6 +26,18 @@ MOUNTS = (
 MAPPED = ("ASCEND_RT_VISIBLE_DEVICES", "NPU_VISIBLE_DEVICES")
 
 
+def _runtime(world: World) -> Iterator[Finding]:
+    """vllm-ascend #2698: NODRV keeps Ascend Docker Runtime from mounting the driver."""
+    options = world.environ.get("ASCEND_RUNTIME_OPTIONS", "")
+    cards = world.environ.get("ASCEND_VISIBLE_DEVICES", "")
+    given = f", ASCEND_VISIBLE_DEVICES={cards} (numbers of the host)" if cards else ""
+    place = "Kubernetes" if "KUBERNETES_SERVICE_HOST" in world.environ else "a container"
+    if world.has_npu and "NODRV" in options:
+        yield failure(f"ASCEND_RUNTIME_OPTIONS={options}", "take NODRV out of it")
+    else:
+        yield ok(f"in {place}{given}" if world.in_container else "in no container")
+
+
 def _mounts(world: World) -> Iterator[Finding]:
     """Ascend Docker Runtime mounts the first ones itself; Compose names all of them."""
     if not world.has_npu or not world.in_container:
@@ -153,6 +165,7 @@ def _is_below(path: str, mount: str) -> bool:
 
 
 CHECKS = (
+    Check("runtime", _runtime),
     Check("mounts", _mounts),
     Check("cann-sourced", _cann_sourced),
     Check("libraries", _libraries),

@@ -121,6 +121,16 @@ def test_a_header_that_is_not_known_leads_to_no_number() -> None:
     assert chip.temperature_celsius == 51
 
 
+def test_a_column_more_of_the_processes_moves_no_value() -> None:
+    text = TEXTS["a2-910b2c-23.0.2.1.txt"]
+    text = text.replace("| Process id    |", "| Process id    | User   |")
+    text = text.replace("| 124528        |", "| 124528        | root   |")
+
+    (process,) = parse(text).chips[0].processes
+
+    assert process == Process(124528, "python3.8", 17400 * MIB)
+
+
 @pytest.mark.parametrize("name", TEXTS)
 @given(data=st.data())
 def test_a_text_that_is_cut_has_only_what_the_whole_one_has(

@@ -171,6 +171,7 @@ def setting(name: str, value: str) -> Callable[[Host], None]:
 SPOILED: tuple[tuple[Callable[[Host], None], str, str], ...] = (
     (spoil_nodes, "device-nodes", FAILURE),  # 1
     (spoil_cards, "device-nodes", FAILURE),
+    (variable("ASCEND_RUNTIME_OPTIONS", "NODRV"), "runtime", FAILURE),  # 5
     (no_dcmi, "mounts", WARNING),
     (no_driver_library, "libraries", FAILURE),  # 1
     (no_hccl, "libraries", FAILURE),  # 2
