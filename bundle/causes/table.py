@@ -171,6 +171,48 @@ CAUSES = (
         "there is no working C++ compiler",
         "install g++ and Python's headers",
     ),
+    Cause(
+        "torch-mismatch",
+        ("undefined symbol", "requires torch==", "depends on torch=="),
+        r"libtorch_npu\.so: undefined symbol|vllm.*(requires|depends on) torch==",
+        "torch, torch-npu and vLLM are not of releases that fit",
+        "use the image, or install as its Dockerfile does",
+    ),
+    Cause(
+        "triton-ascend-not-found",
+        ("triton-ascend",),
+        r"No matching distribution found for triton-ascend",
+        "the package index has no triton-ascend",
+        "name Huawei's index by --build-arg ASCEND_INDEX",
+    ),
+    Cause(
+        "card-unsupported",
+        ("soc_version",),
+        r"(Can not support|Unsupported) soc_version",
+        "this engine does not know the card",
+        "use Atlas A2, A3, 300I Duo (310P) or 950; or BUNDLE_DEVICE=cpu",
+    ),
+    Cause(
+        "other-architecture",
+        ("exec format error", "requested image's platform"),
+        r"exec format error|requested image's platform .* does not match",
+        "the image is built for another processor",
+        "build it on this host (`make image`)",
+    ),
+    Cause(
+        "image-unreadable",
+        ("invalid tar header",),
+        r"invalid tar header",
+        "this host's Docker cannot unpack the image",
+        "load it from `docker save` on another host (`make bundle-offline`)",
+    ),
+    Cause(
+        "processor-too-old",
+        ("Illegal instruction", "SIGILL"),
+        r"Illegal instruction|\bSIGILL\b",
+        "the processor lacks instructions that the engine is built with",
+        "use one with AVX2 (x86_64) or NEON (aarch64)",
+    ),
     # --- memory ---
     Cause(
         "hbm-taken",
@@ -236,6 +278,13 @@ CAUSES = (
         "this card computes no bfloat16",
         "set BUNDLE_DTYPE=float16",
     ),
+    Cause(
+        "cpu-memory-taken",
+        ("Available memory on node",),
+        r"Available memory on node .* is less than",
+        "the host's memory is short for weights and KV cache",
+        "end other programs, or take a smaller model",
+    ),
     # --- several cards ---
     Cause(
         "hccl-access",
@@ -293,6 +342,35 @@ CAUSES = (
         r"No space left on device",
         "a disk is full",
         "free some disk",
+    ),
+    Cause(
+        "context-too-long",
+        ("greater than the derived max_model_len",),
+        r"max_model_len .* is greater than the derived max_model_len",
+        "the context is longer than the model's",
+        "set BUNDLE_MAX_MODEL_LEN lower, or unset it",
+    ),
+    Cause(
+        "service-named-vllm",
+        ("appears to be a URI",),
+        r"VLLM_PORT.*appears to be a URI",
+        "a Kubernetes Service called vllm has set VLLM_PORT",
+        "set enableServiceLinks: false, or name the Service otherwise",
+    ),
+    Cause(
+        "too-many-files",
+        ("Too many open files",),
+        r"(?m)^(?!.*WARNING).*Too many open files",
+        "the engine may not open as many files as it needs",
+        "raise the limit (`docker run --ulimit nofile=65536`)",
+    ),
+    Cause(
+        "core-vanished",
+        ("exited unexpectedly", "died unexpectedly"),
+        r"(core|proc|process|Worker).* (exited|died) unexpectedly",
+        "a process of the engine ended without a word, as one that is killed does",
+        "see `dmesg`; give the container more memory",
+        consequence=True,
     ),
     Cause(
         "hub-asked",

@@ -45,11 +45,13 @@ def test_times_are_the_truth_that_the_server_was_set_to(*, chunked: bool) -> Non
     with serve(truth) as url:
         every = [ask(Server(url), "m", CAPITAL.ask) for _ in range(5)]
 
-    for heard in every:  # never less than the truth
+    for (
+        heard
+    ) in every:  # never less than the truth; a late first token is the others' gain
         assert (heard.tokens, heard.text) == (20, Truth().otherwise)
         assert heard.ttft >= 0.1
-        assert heard.tpot >= 0.01
         assert heard.e2el >= 0.29
+        assert heard.tpot == pytest.approx((heard.e2el - heard.ttft) / 19)
     # More only by what a busy machine takes, which it does not take every time.
     assert min(heard.ttft for heard in every) < 0.15
     assert min(heard.tpot for heard in every) < 0.012
