@@ -87,12 +87,11 @@ def diagnose(log: str) -> Diagnosis:
 
 
 def _spoken(text: str) -> str:
-    """Leave out lines of level INFO, which are most of a log, but for two kinds."""
-    kept = ("KV cache memory: -", "shared memory broadcast block")
+    """Leave out lines of level INFO, which are most of a log, but for one kind."""
     return "\n".join(
         line
         for line in text.splitlines()
-        if "INFO" not in line or any(mark in line for mark in kept)
+        if "INFO" not in line or "KV cache memory: -" in line
     )
 
 

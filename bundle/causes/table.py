@@ -258,8 +258,10 @@ CAUSES = (
     ),
     Cause(
         "shm-small",
-        ("shared memory broadcast block",),
-        r"No available shared memory broadcast block found",
+        ("timed out", "Bus error", "SIGBUS"),
+        # Not "No available shared memory broadcast block": at level INFO, any start says
+        # it that compiles for longer than a minute.
+        r"RPC call to \w+ timed out|Bus error|\bSIGBUS\b",
         "a worker hangs, or /dev/shm is too small",
         "give the container shm_size: 1gb; else look at the worker's own error",
         consequence=True,
