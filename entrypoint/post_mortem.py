@@ -57,7 +57,8 @@ class Coroner:
         found = diagnose("\n".join(self.lines))
         self.deaths[found.id] += 1
         self.lines = deque([""], LINES)
-        self._write(found)
+        with suppress(OSError):  # a full disk is what it may have to tell
+            self._write(found)
         return str(found)
 
     def _write(self, found: Diagnosis) -> None:
@@ -89,7 +90,8 @@ def listen(coroner: Coroner, stdin: TextIO, stdout: TextIO) -> None:
 
 
 if __name__ == "__main__":
-    # supervisord counts characters, and a line end is one or two of them.
-    sys.stdin.reconfigure(encoding="utf-8", newline="")  # type: ignore[union-attr]
+    # supervisord counts characters, and a line end is one or two of them. Not "", with
+    # which Python waits behind a "\r" for what comes next, and supervisord for an answer.
+    sys.stdin.reconfigure(encoding="utf-8", newline="\n")  # type: ignore[union-attr]
     run_dir = Path(os.environ["SUPERVISE_RUN_DIR"])
     listen(Coroner(run_dir / READINGS), sys.stdin, sys.stdout)

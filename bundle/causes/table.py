@@ -245,7 +245,8 @@ CAUSES = (
     Cause(
         "out-of-memory",
         ("emory",),
-        r"MemoryError|Cannot allocate memory|not enough memory: you tried to allocate",
+        r"(?<!OutOf)MemoryError|Cannot allocate memory"
+        r"|not enough memory: you tried to allocate",
         "the host's memory ran out",
         "end other programs, or take a smaller model or batch",
     ),

@@ -38,7 +38,7 @@ _LOOKS = tuple(
         (rf"(?i)((?:\s-u|--user)[\"']?[=,\s]\s*){_VALUE}", r"\1"),
         (r"(?i)([?&][\w.-]*(?:key|sig|signature|auth|code)=)[^&\s\"']+", r"\1"),
         (r"\b(sk-|hf_|ghp_|github_pat_|glpat-|AKIA|LTAI|ms-)[\w.+/=-]{6,}", r"\1"),
-        (r"\beyJ[\w-]{5,}\.[\w-]+\.[\w-]+", ""),
+        (r"(?<![\w-])eyJ[\w-]{5,}\.[\w-]+\.[\w-]+", ""),
         (r"(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END|\Z)", ""),
     )
 )

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import io
 import json
-from typing import TYPE_CHECKING
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from entrypoint.post_mortem import LINES, Coroner, listen
 
-if TYPE_CHECKING:
-    from pathlib import Path
+ROOT = Path(__file__).parents[3]
 
 
 def event(name: str, payload: str) -> str:
@@ -89,3 +91,30 @@ def test_only_the_last_lines_are_kept(tmp_path: Path) -> None:
     hear(tmp_path, printed("No space left on device\n" + "x\n" * LINES), died())
 
     assert json.loads((tmp_path / "death.json").read_text())["cause"] == "unknown"
+
+
+def test_a_piece_that_ends_in_a_carriage_return_is_answered(tmp_path: Path) -> None:
+    """By a real pipe: a progress bar is cleared so, and no byte follows."""
+    with subprocess.Popen(
+        [sys.executable, "-u", "-m", "entrypoint.post_mortem"],
+        cwd=ROOT,
+        env={**os.environ, "SUPERVISE_RUN_DIR": str(tmp_path)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(printed("\r      \r").encode())
+        process.stdin.flush()
+        try:
+            assert process.stdout.read(15) == b"READY\nRESULT 2\n"
+        finally:
+            process.kill()
+
+
+def test_a_death_is_told_where_no_file_can_be_written() -> None:
+    coroner = Coroner(Path("/proc/nothing"))
+    coroner.hear("OSError: [Errno 28] No space left on device")
+
+    assert "disk-full" in coroner.report()
