@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _ROWS = 2  # of a chip
+_DIGITS = r"[0-9]{1,12}"  # a longer number is no reading
 _MIB = 1 << 20  # what npu-smi calls MB: a card of 64 GiB has 65536
 
 
@@ -114,7 +115,7 @@ def _read_chip(table: _Table, rows: list[list[str]]) -> None:
     npu, name = first.get("NPU", first.get("NPU ID", "")), first.get("Name", "")
     # The 950 has one chip on a card, and neither a header nor a number for it.
     chip = second.get("Chip", "") if table.headers[1][0] else "0"
-    if npu.isdecimal() and chip.isdecimal() and name and not name.isdecimal():
+    if _is_id(npu) and _is_id(chip) and name and not name.isdecimal():
         table.chips.append(_chip(int(npu), int(chip), name, {**second, **first}))
     else:
         table.unread += 1
@@ -142,12 +143,14 @@ def _read_processes(table: _Table, rows: list[list[str]]) -> None:
     for row in rows:
         values = _values(table.headers[0], row)
         numbers = [values.get(name, "") for name in ("NPU", "Chip", "Process id")]
-        if all(number.isdecimal() for number in numbers):
+        if all(map(_is_id, numbers)):
             npu, chip, pid = map(int, numbers)
             held = _number(values.get("Process memory(MB)", ""))
             size = None if held is None else int(held) * _MIB
             process = Process(pid, values.get("Process name", ""), size)
             table.processes.setdefault((npu, chip), []).append(process)
+        elif len(row) > 1:  # "No running processes found in NPU 0" is one cell
+            table.unread += 1
 
 
 def _values(headers: list[str], row: list[str]) -> dict[str, str]:
@@ -167,13 +170,17 @@ def _headers(cell: str) -> list[str]:
     return re.split(r"\s{2,}", cell) if cell else []
 
 
+def _is_id(text: str) -> bool:
+    return bool(re.fullmatch(_DIGITS, text))
+
+
 def _number(text: str) -> float | None:
-    return float(text) if re.fullmatch(r"\d+(\.\d+)?", text) else None
+    return float(text) if re.fullmatch(rf"{_DIGITS}(\.{_DIGITS})?", text) else None
 
 
 def _pair(text: str) -> tuple[int | None, int | None]:
     """Give used and total in bytes."""
-    found = re.fullmatch(r"(\d+) */ *(\d+)", text)
+    found = re.fullmatch(rf"({_DIGITS}) */ *({_DIGITS})", text)
     if not found or int(found[1]) > int(found[2]):
         return None, None
     return int(found[1]) * _MIB, int(found[2]) * _MIB

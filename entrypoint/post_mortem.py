@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import signal
 import sys
 import time
 from collections import Counter, deque
@@ -29,11 +31,18 @@ if TYPE_CHECKING:
 LINES = 200
 PROGRAM = "server"
 DEATH = "death.json"
+SUPERVISOR_LOG = "supervisord.log"  # supervisord tells a listener no exit code
+_EXITED = re.compile(
+    rf".*exited: {PROGRAM} \((?:exit status (\d+)|terminated by (SIG\w+))", re.DOTALL
+)
 
 
 @dataclass
 class Coroner:
-    """The last lines of an engine, and its deaths so far by cause."""
+    """The last lines of an engine, and its deaths so far by cause.
+
+    `folder` lies in the run folder, where supervisord's own log is.
+    """
 
     folder: Path
     clock: Callable[[], float] = time.time
@@ -54,16 +63,30 @@ class Coroner:
 
     def report(self) -> str:
         """Write the file and give the block for the log; begin anew."""
-        found = diagnose("\n".join(self.lines))
+        last, exit_code = self._exit()
+        found = diagnose("\n".join([*self.lines, last]))
         self.deaths[found.id] += 1
         self.lines = deque([""], LINES)
         with suppress(OSError):  # a full disk is what it may have to tell
-            self._write(found)
+            self._write(found, exit_code)
         return str(found)
 
-    def _write(self, found: Diagnosis) -> None:
+    def _exit(self) -> tuple[str, int | None]:
+        """Give supervisord's last words on it, and its exit code; negative: a signal."""
+        try:
+            text = (self.folder.parent / SUPERVISOR_LOG).read_text(errors="replace")
+        except OSError:
+            return "", None
+        said = _EXITED.match(text)  # the dots are greedy: this is the last one
+        if not said:
+            return "", None
+        code = int(said[1]) if said[1] else -signal.Signals[said[2]]
+        return said[0].rpartition("\n")[2], code
+
+    def _write(self, found: Diagnosis, exit_code: int | None) -> None:
         note = {
             "time": self.clock(),
+            "exit_code": exit_code,
             "cause": found.id,
             "evidence": found.evidence,
             "remedy": found.remedy,

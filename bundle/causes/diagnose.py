@@ -6,28 +6,17 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bundle.causes.lines import clean, spoken
 from bundle.causes.table import CAUSES, Cause
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 UNKNOWN = "unknown"
-_LONGEST = 300  # characters of a line that are shown
+_WINDOW = 2000  # characters of a line that are read on either side of a mark
 
-_COLOUR = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
-# "(EngineCore_DP0 pid=71)", "[rank0]:", "ERROR 12-01 10:38:00 [core.py:1195]", a time.
-_PREFIX = re.compile(
-    r"""^(?:\s*(?:
-      \([^()]*\bpid=\d+\)
-      | \[rank\d+\]:
-      | [A-Z]+[ ]\d\d-\d\d[ ]\d\d:\d\d:\d\d[ ]\[[^\]]*\]
-      | \d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]*(?:Z|[+-]\d\d:?\d\d)?
-      | \[?(?:ERROR|error)\]?:?
-    )\s*)+""",
-    re.VERBOSE,
-)
-_EXCEPTION = re.compile(r"^([A-Za-z_][\w.]*\.)?[A-Z]\w*(Error|Exception|Interrupt)(:|$)")
-_REMARK = re.compile(r"\b(?:INFO|WARNING|DEBUG)\b")
+_EXCEPTION = re.compile(r"^([A-Za-z_][\w.]*\.)?[A-Z]\w*(Error|Exception)(:|$)")
+_REMARK = re.compile(r"\b(?:INFO|DEBUG)\b")
 
 
 @dataclass(frozen=True)
@@ -76,46 +65,38 @@ class Diagnosis:
 
 
 def diagnose(log: str) -> Diagnosis:
-    """Say what the engine died of; the first cause wins, a consequence never does."""
-    text = _spoken(_COLOUR.sub("", log) if "\x1b" in log else log)
+    """Say what the engine died of: the first cause that is no consequence.
+
+    A consequence is the cause if nothing else is there, and no exception before it.
+    """
+    text = spoken(log)
     found = sorted(_found(text), key=lambda one: (one[0].consequence, one[1]))
-    if not found:
-        return Diagnosis(None, _first_exception(text))
-    cause, position = found[0]
-    others = tuple(other for other, _ in found[1:])
-    return Diagnosis(cause, clean(text[slice(*_ends(text, position))]), others)
-
-
-def _spoken(text: str) -> str:
-    """Leave out lines of level INFO, which are most of a log, but for one kind."""
-    return "\n".join(
-        line
-        for line in text.splitlines()
-        if "INFO" not in line or "KV cache memory: -" in line
-    )
-
-
-def clean(line: str) -> str:
-    """Give a line without time, process and level, and not too long."""
-    return _PREFIX.sub("", line.strip())[:_LONGEST]
+    others = tuple(cause for cause, _ in found[1:])
+    if found and not found[0][0].consequence:
+        return Diagnosis(found[0][0], _shown(text, found[0][1]), others)
+    place = _first_exception(text)
+    if found and not 0 <= place < found[0][1]:
+        return Diagnosis(found[0][0], _shown(text, found[0][1]), others)
+    evidence = _shown(text, place) if place >= 0 else ""
+    return Diagnosis(None, evidence, tuple(cause for cause, _ in found))
 
 
 def _found(text: str) -> Iterator[tuple[Cause, int]]:
     """Give each cause with the place of the first line that shows it."""
     for cause in CAUSES:
-        places = [_first(text, mark, cause.pattern) for mark in cause.marks]
+        shows = re.compile(cause.pattern).search
+        places = [_first(text, mark, shows) for mark in cause.marks]
         if any(place >= 0 for place in places):
             yield cause, min(place for place in places if place >= 0)
 
 
-def _first(text: str, mark: str, pattern: str) -> int:
-    """Give the place of `mark` on the first line that has `pattern`; -1 for none."""
-    search = re.compile(pattern).search
+def _first(text: str, mark: str, shows: Callable[[str, int, int], object]) -> int:
+    """Give where the first line begins that has `mark` and `shows` it; -1 for none."""
     position = text.find(mark)
     while position >= 0:
         start, end = _ends(text, position)
-        if search(text, start, end):
-            return position
+        if shows(text, max(start, position - _WINDOW), min(end, position + _WINDOW)):
+            return start
         position = text.find(mark, end)
     return -1
 
@@ -126,10 +107,22 @@ def _ends(text: str, position: int) -> tuple[int, int]:
     return text.rfind("\n", 0, position) + 1, end if end >= 0 else len(text)
 
 
-def _first_exception(text: str) -> str:
-    for line in text.splitlines():
-        if ("Error" in line or "Exception" in line) and not _REMARK.search(line):
-            cleaned = clean(line)
-            if _EXCEPTION.match(cleaned):
-                return cleaned
-    return ""
+def _shown(text: str, place: int) -> str:
+    return clean(text[slice(*_ends(text, place))])
+
+
+def _first_exception(text: str) -> int:
+    """Give where the line of the first exception begins; -1 for none."""
+    place = 0
+    for line in text.split("\n"):
+        if ("Error" in line or "Exception" in line) and _is_exception(line):
+            return place
+        place += len(line) + 1
+    return -1
+
+
+def _is_exception(line: str) -> bool:
+    # A warning is asked for first, since a log may have a million.
+    if "WARNING" in line or _REMARK.search(line):
+        return False
+    return bool(_EXCEPTION.match(clean(line)))

@@ -43,7 +43,7 @@ CAUSES = (
     ),
     Cause(
         "cann-not-sourced",
-        ("cannot open shared object file",),
+        ("libhccl.so", "libascendcl.so", "libge_runner.so", "libruntime.so"),
         r"lib(hccl|ascendcl|ge_runner|runtime)\.so[\d.]*: cannot open shared object file",
         "CANN's libraries are not found",
         "start by /opt/bundle/entrypoint/cann.sh, which sources CANN",
@@ -65,16 +65,25 @@ CAUSES = (
     ),
     Cause(
         "card-held",
-        ("ret is -80",),
-        r"ret is -80(05|20)",
+        ("ret is -80", "(g_conLogLevel=3)"),
+        r"ret is -80(05|20)|DrvMngGetConsoleLogLevel failed\. \(g_conLogLevel=3\)",
         "another container holds the card, or this user may not ask it",
         _ONE_CARD,
     ),
     Cause(
         "device-id",
-        ("107001", "507899", "devId is invalid", "visible devices", "Invalid device ID"),
+        (
+            "107001",
+            "507899",
+            "devId is invalid",
+            "input visible devices",
+            "Invalid device ",
+            "(ret=4)",
+            "open device ",
+        ),
         r"invalid device=\d+, input visible devices|drv devId is invalid"
-        r"|Invalid device ID|(code|ret|Count)\D{0,20}(107001|507899)",
+        r"|Invalid device (ID|id)\b|([Cc]ode|ret|Count)\D{0,20}(107001|507899)"
+        r"|DrvMngGetConsoleLogLevel failed\. \(ret=4\)|\bopen device \d+ failed",
         "the engine was given a card's number that does not exist here",
         "unset ASCEND_RT_VISIBLE_DEVICES: a container numbers its cards from 0",
     ),
@@ -87,8 +96,8 @@ CAUSES = (
     ),
     Cause(
         "driver-mismatch",
-        ("507033",),
-        r"(code|ret|SetDevice)\D{0,40}507033",
+        ("507033", "aicpu start failed"),
+        r"(code|ret|SetDevice)\D{0,40}507033|aicpu start failed",
         "driver and CANN do not fit each other, or the card is broken",
         f"{_OLD_DRIVER}, or reset the card",
     ),
@@ -130,7 +139,7 @@ CAUSES = (
     # --- wrong image or packages ---
     Cause(
         "wrong-family",
-        ("does not match",),
+        ("match the installed version's", "bin package does not match"),
         r"does not match the installed version's device type"
         r"|socversion \w+ of bin package does not match the current device",
         "the image is built for another card family",
@@ -138,8 +147,8 @@ CAUSES = (
     ),
     Cause(
         "triton-clash",
-        ("triton",),
-        r"(ImportError|ModuleNotFoundError|AttributeError): .*triton",
+        ("from 'triton", "named 'triton", "module 'triton"),
+        r"(ImportError|ModuleNotFoundError|AttributeError): .*'triton",
         "triton and triton-ascend have spoilt each other",
         "uninstall both, and install triton-ascend again",
     ),
@@ -152,8 +161,8 @@ CAUSES = (
     ),
     Cause(
         "architecture-unknown",
-        ("Model architectures",),
-        r"Model architectures .* (was|are|is) .*not supported",
+        ("Model architecture",),
+        r"Model architectures? .*not supported",
         "this engine release does not know the model's architecture",
         "serve the native format: unset BUNDLE_WEIGHTS_FORMAT",
     ),
@@ -252,8 +261,8 @@ CAUSES = (
     ),
     Cause(
         "killed",
-        ("SIGKILL",),
-        r"SIGKILL",
+        ("SIGKILL", "Failed core proc"),
+        r"SIGKILL|Failed core proc\(s\): \{.*: -9\b",
         "something killed the engine, most often the kernel for lack of memory",
         "see `dmesg`; give the container more memory",
     ),
@@ -298,8 +307,8 @@ CAUSES = (
     ),
     Cause(
         "hccl-timeout",
-        ("EI0006", "Getting socket times out"),
-        r"EI0006|Getting socket times out",
+        ("EI0006", "Getting socket times out", "hcclCommInitRootInfoConfig"),
+        r"EI0006|Getting socket times out|hcclCommInitRootInfoConfig\D*code\D*11\b",
         "the cards do not reach each other",
         "mount /etc/hccn.conf, and end processes of an earlier start",
     ),
@@ -320,7 +329,7 @@ CAUSES = (
     # --- settings and files ---
     Cause(
         "bad-flag",
-        ("error: ",),
+        ("error: unrecognized arguments", "error: argument "),
         r"error: (unrecognized arguments: .+|argument .+)",
         "the engine does not know a flag, or its value",
         "correct BUNDLE_EXTRA_ARGS",

@@ -122,7 +122,12 @@ def _npu_holders(world: World) -> Iterator[Finding]:
         name = process.name or "a process of another container"
         what = f"card {chip.npu} chip {chip.chip} is held by {process.pid} ({name})"
         yield warning(what, "end it before the start, unless it is this server")
-    if _chips(world) and not held:
+    said = world.npu_smi
+    if held or not _chips(world) or isinstance(said, str):
+        return
+    if said.problem:
+        yield unknown(f"npu-smi: {said.problem}", "look at `npu-smi info` yourself")
+    else:
         yield ok("no process holds a chip")
 
 

@@ -106,7 +106,9 @@ def _visible_devices(world: World) -> Iterator[Finding]:
         if value is None or not world.has_npu:
             continue
         numbers = [int(number) for number in re.findall(r"\d+", value)]
-        if world.in_container and numbers and max(numbers) >= len(world.cards):
+        if not numbers:
+            yield unknown(f"{name}={value!r} names no card", "unset it")
+        elif world.in_container and max(numbers) >= len(world.cards):
             what = f"{name}={value}, but {len(world.cards)} cards are mounted"
             yield failure(what, "unset it: a container numbers its cards from 0")
         else:

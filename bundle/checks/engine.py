@@ -12,7 +12,13 @@ if TYPE_CHECKING:
     from bundle.checks.start import Start
 
 RELEASE = "0.23.0"  # the last one that knows the original Qwen-1 format
-TRANSFORMERS = "5.5.4"  # what vllm-ascend 0.23.0 pins
+# What vllm-ascend 0.23.0 pins; the image for the 310P has no triton-ascend.
+PINNED = {
+    "torch": "2.10.0",
+    "torch-npu": "2.10.0.post4",
+    "transformers": "5.5.4",
+    "triton-ascend": "3.2.2",
+}
 # `_build_info.__device_type__` of vllm-ascend, by the family that it was built for.
 BUILT_FOR = {"atlas-a2": "A2", "atlas-a3": "A3", "atlas-310p": "_310P", "atlas-a5": "A5"}
 
@@ -49,6 +55,9 @@ def _plugin(start: Start) -> Iterator[Finding]:
     built, wanted = found.get("built for"), BUILT_FOR[start.family]
     if "vllm-ascend" not in found:
         yield failure("vllm-ascend is not installed", "use the image for Ascend")
+    elif not found["vllm-ascend"].startswith(RELEASE):
+        what = f"vllm-ascend {found['vllm-ascend']} beside an engine of {RELEASE}"
+        yield failure(what, f"install vllm-ascend {RELEASE}, or use the image")
     elif built is None:
         yield unknown("vllm-ascend says not for which card", f"see that it is {wanted}")
     elif built != wanted:
@@ -61,18 +70,21 @@ def _plugin(start: Start) -> Iterator[Finding]:
 def _versions(start: Start) -> Iterator[Finding]:
     """vllm-ascend #5710: torch and torch-npu go in pairs; #7359: two tritons clash."""
     found = start.packages
-    if isinstance(found, str) or "torch-npu" not in found:
+    if isinstance(found, str) or not start.has_npu:
         return
-    torch, npu = (found.get(n, "").split(".")[:2] for n in ("torch", "torch-npu"))
-    if torch != npu:
-        what = f"torch {found.get('torch')} beside torch-npu {found['torch-npu']}"
+    torch, npu = (found.get(name, "(none)") for name in ("torch", "torch-npu"))
+    if torch.split(".")[:2] != npu.split(".")[:2]:
+        what = f"torch {torch} beside torch-npu {npu}"
         yield failure(what, "install the torch that torch-npu is made for")
     if {"triton", "triton-ascend"} <= set(found):
         what = "triton and triton-ascend are both installed, in one folder"
         yield failure(what, "uninstall both, and install triton-ascend again")
-    if found.get("transformers") != TRANSFORMERS:
-        what = f"transformers {found.get('transformers')}"
-        yield warning(what, f"vllm-ascend {RELEASE} pins {TRANSFORMERS}")
+    needless = {"triton-ascend"} if start.family == "atlas-310p" else set()
+    for name in sorted(PINNED.keys() - needless):
+        version = found.get(name, "(none)").split("+")[0]
+        if version != PINNED[name]:
+            remedy = f"vllm-ascend {RELEASE} pins {PINNED[name]}"
+            yield warning(f"{name} {version}", remedy)
 
 
 CHECKS = (

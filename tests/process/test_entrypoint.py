@@ -125,6 +125,24 @@ def test_an_engine_that_cannot_start_ends_the_container_with_a_failure(
     note = json.loads((tmp_path / "run/readings/death.json").read_text())
     assert note["deaths"] == {"bad-flag": 3}
     assert note["evidence"] == "unrecognized arguments: --no-such-flag"
+    assert note["exit_code"] == 2
+
+
+def test_an_engine_that_is_killed_is_told_with_its_signal(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
+    environ["BUNDLE_ENGINE_PYTHON"] = str(engine(tmp_path, HANGS))
+    process = entrypoint(environ)
+    wait_for(process, "loading")
+    started = json.loads((tmp_path / "run/started.json").read_text())
+
+    os.kill(started["pid"], signal.SIGKILL)
+
+    wait_for(process, "something killed the engine")
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    note = json.loads((tmp_path / "run/readings/death.json").read_text())
+    assert (note["cause"], note["exit_code"]) == ("killed", -9)
 
 
 def test_sigterm_stops_the_engine_and_exits_0(

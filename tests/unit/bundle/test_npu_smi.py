@@ -112,6 +112,15 @@ def test_an_error_is_told_and_is_no_card() -> None:
     )
 
 
+def test_a_process_that_cannot_be_read_is_a_problem() -> None:
+    text = TEXTS["a2-910b2c-23.0.2.1.txt"].replace("| NPU     Chip ", "| Device  Chip ")
+
+    found = parse(text)
+
+    assert found.problem == "1 blocks could not be read"
+    assert [chip.processes for chip in found.chips] == [(), ()]
+
+
 def test_a_header_that_is_not_known_leads_to_no_number() -> None:
     text = TEXTS["a2-910b2c-23.0.2.1.txt"].replace("HBM-Usage(MB)", "HBM-Usage(GB)")
 
@@ -167,6 +176,21 @@ def test_a_field_that_is_replaced_changes_no_other_value(
     found = parse(text[: word.start()] + new + text[word.end() :])
 
     assert _numbers(found) <= _numbers(parse(text))
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@given(data=st.data())
+def test_no_field_of_any_text_or_length_is_too_much(
+    name: str, data: st.DataObject
+) -> None:
+    words = list(re.finditer(r"[^\s|+=]+", TEXTS[name]))
+    word = words[data.draw(st.integers(0, len(words) - 1))]
+    new = data.draw(st.one_of(st.text(), st.just("9" * 5000), st.just("9" * 400)))
+
+    found = parse(TEXTS[name][: word.start()] + new + TEXTS[name][word.end() :])
+
+    numbers = [told[-1] for told in _numbers(found)]
+    assert all(abs(float(str(number))) < 1e30 for number in numbers)
 
 
 def _told(readings: Readings) -> set[tuple[object, ...]]:

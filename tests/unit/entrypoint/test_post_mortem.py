@@ -58,6 +58,7 @@ def test_a_death_is_told_with_its_cause(
     )
     assert json.loads((tmp_path / "r/death.json").read_text()) == {
         "time": 12.5,
+        "exit_code": None,
         "cause": "disk-full",
         "evidence": "OSError: [Errno 28] No space left on device",
         "remedy": "free some disk",
@@ -79,6 +80,30 @@ def test_deaths_are_counted_and_each_has_its_own_lines(tmp_path: Path) -> None:
     note = json.loads((tmp_path / "death.json").read_text())
     assert note["deaths"] == {"disk-full": 1, "unknown": 2}
     assert (note["cause"], note["evidence"]) == ("unknown", "")
+
+
+@pytest.mark.parametrize(
+    ("last", "code", "cause"),
+    [
+        ("exited: server (exit status 1; not expected)", 1, "unknown"),
+        ("exited: server (terminated by SIGKILL; not expected)", -9, "killed"),
+        ("exited: server (terminated by SIGSEGV (core dumped); not expected)", -11, "-"),
+    ],
+)
+def test_the_exit_code_is_the_last_one_of_the_server(
+    last: str, code: int, cause: str, tmp_path: Path
+) -> None:
+    (tmp_path / "supervisord.log").write_text(
+        "2026-12-01 10:00:00,123 WARN exited: server (exit status 7; not expected)\n"
+        f"2026-12-01 10:05:00,123 WARN {last}\n"
+        "2026-12-01 10:05:01,123 WARN exited: exporter (exit status 3; not expected)\n"
+    )
+
+    hear(tmp_path / "r", printed("loading\n"), died())
+
+    note = json.loads((tmp_path / "r/death.json").read_text())
+    assert note["exit_code"] == code
+    assert note["cause"] == cause.replace("-", "unknown")
 
 
 def test_other_programs_are_no_engine(tmp_path: Path) -> None:

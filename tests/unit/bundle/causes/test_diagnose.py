@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bundle.causes.diagnose import UNKNOWN, clean, diagnose
+from bundle.causes.diagnose import UNKNOWN, diagnose
+from bundle.causes.lines import clean
 from bundle.causes.table import CAUSES
 
 if TYPE_CHECKING:
@@ -69,6 +70,14 @@ def test_a_consequence_is_no_cause_where_there_is_another() -> None:
     assert [other.id for other in found.others] == ["no-device-type"]
 
 
+def test_a_consequence_of_an_unknown_cause_is_listed_beside_it() -> None:
+    lines = dict(LINES)
+    found = diagnose(f"{CORE}KeyError: 151851\n{lines['no-device-type']}\n")
+
+    assert (found.cause, found.evidence) == (None, "KeyError: 151851")
+    assert [other.id for other in found.others] == ["no-device-type"]
+
+
 def test_of_an_unknown_cause_the_first_exception_is_shown() -> None:
     log = f"{HEALTHY}{CORE}KeyError: 151851\n(APIServer pid=18) RuntimeError: see above\n"
 
@@ -86,10 +95,32 @@ def test_of_an_unknown_cause_the_first_exception_is_shown() -> None:
         "2026-12-01 10:38:00,123 ValueError: x",
         "2026-12-01T10:38:00.123Z (APIServer pid=18) ValueError: x",
         "ERROR: ValueError: x",
+        "server-1  | (APIServer pid=18) ValueError: x",
+        "Loading: 50%|█████  | 1/2 (EngineCore_DP0 pid=71) ValueError: x",
     ],
 )
 def test_time_process_and_level_are_taken_off(line: str) -> None:
     assert clean(line) == "ValueError: x"
+    assert (
+        clean("ValueError: worker (of two) pid=7") == "ValueError: worker (of two) pid=7"
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "OSError: [Errno 28] No space left on device: '/var/INFO/x'",
+        "ERROR log level INFO: [Errno 28] No space left on device",
+        f"(APIServer pid=18) INFO 12-01 10:38:00 [x.py:1]{CORE}No space left on device",
+    ],
+)
+def test_a_line_of_level_info_is_left_out_and_no_other(line: str) -> None:
+    said = (
+        "INFO 12-01 10:38:00 [l.py:1] Received request: prompt: 'Address already in use'"
+    )
+
+    assert diagnose(f"{said}\n{line}\n").id == "disk-full"
+    assert diagnose(f"{said}\n(APIServer pid=18) {said} pid=7").id == UNKNOWN
 
 
 @given(
@@ -107,17 +138,41 @@ def test_noise_changes_nothing(
     assert diagnose("\n".join(lines)).id == known[0]
 
 
-def test_fifty_megabytes_take_less_than_two_seconds() -> None:
-    block = (
-        HEALTHY + "INFO device visible devices triton SIGTERM emory error: 507033\n" * 9
-    )
-    text = block * (50_000_000 // len(block.encode())) + dict(LINES)["killed"]
+# Each as a crash loop writes them for a night, and none has a cause.
+LONG = {
+    "requests": HEALTHY
+    + "INFO device visible devices triton SIGTERM emory error: 507033\n" * 9,
+    "tracebacks": f"{CORE}Traceback (most recent call last):\n"
+    + f'{CORE}  File "/x/vllm/v1/engine/core.py", line 1195, in run_engine_core\n' * 30
+    + f"{CORE}    raise ValueError(f'unknown device {{device}}, triton: {{error}}')\n",
+    "warnings": "(APIServer pid=18) WARNING 12-01 10:38:00 [a.py:1] 显存不足 Error\n",
+    "ignored": "(APIServer pid=18) WARNING 12-01 10:38:00 [a.py:1] ValueError: x\n",
+    "colours": f"\x1b[31m{CORE}\x1b[0mEngineCore encountered an issue 好的 triton\n",
+}
+
+
+def seconds(log: str) -> float:
+    """Give the CPU time that a diagnosis takes."""
     started = time.process_time()
+    diagnose(log)
+    return time.process_time() - started
 
-    found = diagnose(text)
 
-    assert time.process_time() - started < 2
-    assert found.id == "killed"
+@pytest.mark.parametrize("kind", LONG)
+def test_fifty_megabytes_take_less_than_two_seconds(kind: str) -> None:
+    block = LONG[kind]
+    text = block * (50_000_000 // len(block.encode()))
+
+    # The best of three, since others may use the memory bus meanwhile.
+    assert any(seconds(text) < 2 for _ in range(3))
+    assert diagnose(text).id == UNKNOWN
+    assert diagnose(text + dict(LINES)["killed"]).id == "killed"
+
+
+def test_four_times_the_log_takes_four_times_as_long_also_as_one_line() -> None:
+    said = "ret is -80 code 107001 drv devId is Error "
+
+    assert seconds(said * 400_000) < 6 * seconds(said * 100_000) + 0.1
 
 
 def test_every_cause_has_its_heading_in_the_runbook() -> None:

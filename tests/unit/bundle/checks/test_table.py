@@ -96,6 +96,11 @@ def held(host: Host) -> None:
     host.npu_smi = rows[0] + row + "| No running processes found in NPU 0" + rows[1]
 
 
+def held_by_what_cannot_be_read(host: Host) -> None:
+    held(host)
+    host.npu_smi = host.npu_smi.replace("| 0  0 | 4711 ", "| 0  0 | ???? ")
+
+
 def unsupported(host: Host) -> None:
     host.npu_smi = npu_smi_says("310B4")
 
@@ -140,6 +145,22 @@ def two_tritons(host: Host) -> None:
     host.packages["triton"] = "3.6.0"
 
 
+def no_torch_npu(host: Host) -> None:
+    del host.packages["torch-npu"]
+
+
+def earlier_plugin(host: Host) -> None:
+    host.packages["vllm-ascend"] = "0.18.0"
+
+
+def other_torch_npu(host: Host) -> None:
+    host.packages["torch-npu"] = "2.10.0.post2"
+
+
+def no_triton(host: Host) -> None:
+    del host.packages["triton-ascend"]
+
+
 def other_transformers(host: Host) -> None:
     host.packages["transformers"] = "5.6.0"
 
@@ -181,16 +202,22 @@ SPOILED: tuple[tuple[Callable[[Host], None], str, str], ...] = (
     (taken_elsewhere, "npu-smi", FAILURE),  # 6
     (other_layout, "npu-smi", FAILURE),
     (variable("ASCEND_RT_VISIBLE_DEVICES", "3"), "visible-devices", FAILURE),  # 8, 9, 10
+    (variable("ASCEND_RT_VISIBLE_DEVICES", "all"), "visible-devices", UNKNOWN),
     (plugin_of_a3, "plugin", FAILURE),  # 13, 14
     (no_plugin, "plugin", FAILURE),
     (two_tritons, "versions", FAILURE),  # 16
     (mixed_torch, "versions", FAILURE),  # 17
+    (no_torch_npu, "versions", FAILURE),
+    (earlier_plugin, "plugin", FAILURE),
+    (other_torch_npu, "versions", WARNING),
+    (no_triton, "versions", WARNING),
     (other_transformers, "versions", WARNING),
     (variable("LD_PRELOAD", "/usr/lib/libjemalloc.so.2"), "preload", FAILURE),  # 19
     (nameless, "user", FAILURE),  # 20
     (full_card, "hbm", FAILURE),  # 21
     (small_card, "hbm", FAILURE),
     (held, "npu-holders", WARNING),  # 7, 28, 34
+    (held_by_what_cannot_be_read, "npu-holders", UNKNOWN),
     (sick, "npu-health", FAILURE),  # 29
     (warned, "npu-health", WARNING),
     (old_driver, "driver-version", WARNING),  # 22, 30
@@ -230,6 +257,13 @@ def test_bfloat16_is_not_for_the_310p(tmp_path: Path) -> None:
     host.settings["DTYPE"] = "bfloat16"
 
     assert levels(host)["dtype"] == {FAILURE}
+
+
+def test_the_310p_needs_no_triton(tmp_path: Path) -> None:
+    host = healthy(tmp_path, "atlas-310p")
+    no_triton(host)
+
+    assert "versions" not in levels(host)
 
 
 def test_small_shared_memory_is_found(
