@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,8 +16,10 @@ if TYPE_CHECKING:
 UNKNOWN = "unknown"
 _WINDOW = 2000  # characters of a line that are read on either side of a mark
 
-_EXCEPTION = re.compile(r"^([A-Za-z_][\w.]*\.)?[A-Z]\w*(Error|Exception)(:|$)")
-_REMARK = re.compile(r"\b(?:INFO|DEBUG)\b")
+_EXCEPTION = re.compile(
+    r"^([A-Za-z_][\w.]*\.)?(?=[A-Z])\w*(Error|Exception|ExceptionGroup)(:|$)"
+)
+_WRAPPER = re.compile(r"root cause|encountered an issue", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -64,35 +67,43 @@ class Diagnosis:
         return "\n".join(lines)
 
 
-def diagnose(log: str) -> Diagnosis:
+def diagnose(log: str, *, died: bool = True) -> Diagnosis:
     """Say what the engine died of: the first cause that is no consequence.
 
-    A consequence is the cause if nothing else is there, and no exception before it.
+    A consequence is the cause if nothing else is there, and no exception before it. What
+    a warning says is one if there is no exception of its own either; and unless the
+    engine `died` for certain, some exception must tell that it did.
     """
-    text = spoken(log)
+    text, warned = spoken(log)
     found = sorted(_found(text), key=lambda one: (one[0].consequence, one[1]))
-    others = tuple(cause for cause, _ in found[1:])
-    if found and not found[0][0].consequence:
-        return Diagnosis(found[0][0], _shown(text, found[0][1]), others)
-    place = _first_exception(text)
-    if found and not 0 <= place < found[0][1]:
-        return Diagnosis(found[0][0], _shown(text, found[0][1]), others)
-    evidence = _shown(text, place) if place >= 0 else ""
-    return Diagnosis(None, evidence, tuple(cause for cause, _ in found))
+    warnings = sorted(_found(warned), key=lambda one: one[1])
+    causes = tuple(dict.fromkeys(cause for cause, _ in [*found, *warnings]))
+    own, wrapper = _exceptions(text)
+    if found and (not found[0][0].consequence or not 0 <= own < found[0][1]):
+        return Diagnosis(causes[0], _shown(text, found[0][1]), causes[1:])
+    if warnings and own < 0 and (died or wrapper >= 0):
+        return Diagnosis(causes[0], _shown(warned, warnings[0][1]), causes[1:])
+    place = own if own >= 0 else wrapper
+    return Diagnosis(None, _shown(text, place) if place >= 0 else "", causes)
 
 
 def _found(text: str) -> Iterator[tuple[Cause, int]]:
     """Give each cause with the place of the first line that shows it."""
+    begins = {mark: text.find(mark) for cause in CAUSES for mark in cause.marks}
     for cause in CAUSES:
         shows = re.compile(cause.pattern).search
-        places = [_first(text, mark, shows) for mark in cause.marks]
+        places = [_first(text, mark, begins[mark], shows) for mark in cause.marks]
         if any(place >= 0 for place in places):
             yield cause, min(place for place in places if place >= 0)
 
 
-def _first(text: str, mark: str, shows: Callable[[str, int, int], object]) -> int:
-    """Give where the first line begins that has `mark` and `shows` it; -1 for none."""
-    position = text.find(mark)
+def _first(
+    text: str, mark: str, position: int, shows: Callable[[str, int, int], object]
+) -> int:
+    """Give where the first line begins that has `mark` and `shows` it; -1 for none.
+
+    `position` is where the mark stands first.
+    """
     while position >= 0:
         start, end = _ends(text, position)
         if shows(text, max(start, position - _WINDOW), min(end, position + _WINDOW)):
@@ -111,18 +122,25 @@ def _shown(text: str, place: int) -> str:
     return clean(text[slice(*_ends(text, place))])
 
 
-def _first_exception(text: str) -> int:
-    """Give where the line of the first exception begins; -1 for none."""
-    place = 0
-    for line in text.split("\n"):
-        if ("Error" in line or "Exception" in line) and _is_exception(line):
-            return place
-        place += len(line) + 1
-    return -1
+def _exceptions(text: str) -> tuple[int, int]:
+    """Give where the first exception begins, and the first that names another's end.
+
+    Either is -1 for none.
+    """
+    wrapper = -1
+    for place in heapq.merge(_places(text, "Error"), _places(text, "Exception")):
+        line = clean(text[slice(*_ends(text, place))])
+        if _EXCEPTION.match(line):
+            if not _WRAPPER.search(line):
+                return place, wrapper
+            wrapper = place if wrapper < 0 else wrapper
+    return -1, wrapper
 
 
-def _is_exception(line: str) -> bool:
-    # A warning is asked for first, since a log may have a million.
-    if "WARNING" in line or _REMARK.search(line):
-        return False
-    return bool(_EXCEPTION.match(clean(line)))
+def _places(text: str, word: str) -> Iterator[int]:
+    """Give where each line begins that has `word`."""
+    position = text.find(word)
+    while position >= 0:
+        start, end = _ends(text, position)
+        yield start
+        position = text.find(word, end)

@@ -60,7 +60,7 @@ CAUSES = (
         ("Failed to infer device type",),
         r"Failed to infer device type",
         "the engine finds no device that it can use",
-        "run the doctor in the image: `docker compose run --rm server doctor`",
+        "run `docker compose stop server`, then `docker compose run --rm server doctor`",
         consequence=True,
     ),
     Cause(
@@ -96,7 +96,7 @@ CAUSES = (
     ),
     Cause(
         "driver-mismatch",
-        ("507033", "aicpu start failed"),
+        ("50703", "aicpu start failed"),
         r"(code|ret|SetDevice)\D{0,40}507033|aicpu start failed",
         "driver and CANN do not fit each other, or the card is broken",
         f"{_OLD_DRIVER}, or reset the card",
@@ -124,7 +124,7 @@ CAUSES = (
     ),
     Cause(
         "aicore-fault",
-        ("507035",),
+        ("50703",),
         r"(code|ret)\D{0,20}507035",
         "a kernel failed on the card",
         "restart; if it comes again, look at `npu-smi info -t health`",
@@ -158,6 +158,7 @@ CAUSES = (
         r"object '.*' from LD_PRELOAD cannot be preloaded",
         "LD_PRELOAD names a library that is not there",
         "unset LD_PRELOAD",
+        consequence=True,
     ),
     Cause(
         "architecture-unknown",
@@ -217,8 +218,8 @@ CAUSES = (
     ),
     Cause(
         "processor-too-old",
-        ("Illegal instruction", "SIGILL"),
-        r"Illegal instruction|\bSIGILL\b",
+        ("Illegal instruction", "SIG", "Failed core proc"),
+        r"Illegal instruction|\bSIGILL\b|Failed core proc\(s\): \{.*: -4\b",
         "the processor lacks instructions that the engine is built with",
         "use one with AVX2 (x86_64) or NEON (aarch64)",
     ),
@@ -261,17 +262,19 @@ CAUSES = (
     ),
     Cause(
         "killed",
-        ("SIGKILL", "Failed core proc"),
-        r"SIGKILL|Failed core proc\(s\): \{.*: -9\b",
+        ("SIG", "Failed core proc", "Killed"),
+        r"SIGKILL|Failed core proc\(s\): \{.*: -9\b|(?m:\bKilled(?=\s*$|[ ]{2}))"
+        r"|Out of memory: Killed process|OOMKilled",
         "something killed the engine, most often the kernel for lack of memory",
         "see `dmesg`; give the container more memory",
     ),
     Cause(
         "shm-small",
-        ("timed out", "Bus error", "SIGBUS"),
+        ("timed out", "Bus error", "SIG", "Failed core proc"),
         # Not "No available shared memory broadcast block": at level INFO, any start says
         # it that compiles for longer than a minute.
-        r"RPC call to \w+ timed out|Bus error|\bSIGBUS\b",
+        r"RPC call to \w+ timed out|Bus error|\bSIGBUS\b"
+        r"|Failed core proc\(s\): \{.*: -7\b",
         "a worker hangs, or /dev/shm is too small",
         "give the container shm_size: 1gb; else look at the worker's own error",
         consequence=True,
@@ -330,7 +333,7 @@ CAUSES = (
     Cause(
         "bad-flag",
         ("error: unrecognized arguments", "error: argument "),
-        r"error: (unrecognized arguments: .+|argument .+)",
+        r"error: (unrecognized arguments: .+|argument \S+: .+)",
         "the engine does not know a flag, or its value",
         "correct BUNDLE_EXTRA_ARGS",
     ),
@@ -382,6 +385,35 @@ CAUSES = (
         r"(core|proc|process|Worker).* (exited|died) unexpectedly",
         "a process of the engine ended without a word, as one that is killed does",
         "see `dmesg`; give the container more memory",
+        consequence=True,
+    ),
+    Cause(
+        "native-crash",
+        (
+            "egmentation fault",
+            "Segfault encountered",
+            "Fatal Python error",
+            "terminate called",
+            "core dumped",
+            "Aborted",
+            "double free",
+            "(): invalid",
+            "corrupt",
+            "stack smashing detected",
+            "pure virtual method called",
+            "loating point exception",
+            "SIG",
+            "Failed core proc",
+        ),
+        r"\b[Ss]egmentation fault|Segfault encountered"
+        r"|Fatal Python error: (?!Illegal|Bus|Segm)|terminate called (after|without)"
+        r"|\(core dumped\)|(?m:\bAborted\s*$)|double free or corruption"
+        r"|\b(free|malloc|realloc|munmap_chunk)\(\): |corrupted (size|double)"
+        r"|stack smashing detected|pure virtual method called"
+        r"|\b[Ff]loating point exception|\bSIG(SEGV|ABRT|FPE)\b"
+        r"|Failed core proc\(s\): \{.*: -(6|8|11)\b",
+        "native code crashed, of the engine or below it",
+        "read what stands before it; if nothing does, report it with the support bundle",
         consequence=True,
     ),
     Cause(

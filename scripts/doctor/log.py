@@ -24,7 +24,7 @@ def examine_log(name: str, *, as_json: bool) -> int:
     except OSError as error:
         what = f"{name} cannot be read: {error.strerror}"
         raise CouldNotRun(Problem(what, "name a log of the server")) from error
-    found = diagnose(text)
+    found = diagnose(text, died=False)
     is_healthy = not found.cause and not found.evidence
     if as_json:
         print(json.dumps(_fields(found), ensure_ascii=False, indent=2))

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bundle.causes.diagnose import UNKNOWN, diagnose
-from bundle.causes.lines import clean
+from bundle.causes.lines import clean, spoken
 from bundle.causes.table import CAUSES
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def test_every_cause_has_a_line_here() -> None:
 
 
 def test_a_healthy_log_has_no_cause_and_no_exception() -> None:
-    found = diagnose(HEALTHY)
+    found = diagnose(HEALTHY, died=False)
 
     assert (found.id, found.evidence) == (UNKNOWN, "")
 
@@ -96,6 +96,17 @@ def test_of_an_unknown_cause_the_first_exception_is_shown() -> None:
         "2026-12-01T10:38:00.123Z (APIServer pid=18) ValueError: x",
         "ERROR: ValueError: x",
         "server-1  | (APIServer pid=18) ValueError: x",
+        f"server  | {CORE}ValueError: x",
+        "[pod/server-0/server] (APIServer pid=18) ValueError: x",
+        "2026-12-01T10:38:00.123456789Z stdout F ValueError: x",
+        f"2026-12-01T10:38:00.123456789+08:00 stderr P {CORE}ValueError: x",
+        "2026-12-01 10:38:00,123 - vllm.engine - ERROR - ValueError: x",
+        "2026-12-01 10:38:00,123 - ERROR - ValueError: x",
+        "ERROR:vllm.engine:ValueError: x",
+        "Dec 01 10:38:00 host-1 docker[123]: ValueError: x",
+        "2026-12-01T10:38:00+0800 host-1 python3[12]: ValueError: x",
+        r'{"log":"ValueError: x\n","stream":"stderr","time":"2026-12-01T10:38:00Z"}',
+        "  | ValueError: x",
         "Loading: 50%|█████  | 1/2 (EngineCore_DP0 pid=71) ValueError: x",
     ],
 )
@@ -110,6 +121,7 @@ def test_time_process_and_level_are_taken_off(line: str) -> None:
     "line",
     [
         "OSError: [Errno 28] No space left on device: '/var/INFO/x'",
+        "OSError: [Errno 28] No space left on device: '/var/INFO x WARNING: y'",
         "ERROR log level INFO: [Errno 28] No space left on device",
         f"(APIServer pid=18) INFO 12-01 10:38:00 [x.py:1]{CORE}No space left on device",
     ],
@@ -123,8 +135,71 @@ def test_a_line_of_level_info_is_left_out_and_no_other(line: str) -> None:
     assert diagnose(f"{said}\n(APIServer pid=18) {said} pid=7").id == UNKNOWN
 
 
+BEFORE = (
+    "",
+    "server-1  | ",
+    "server-1  | (EngineCore_DP0 pid=71) ",
+    "2026-12-01T10:38:00.123456789Z stdout F ",
+    "[pod/server-0/server] ",
+    "Dec 01 10:38:00 host docker[12]: ",
+    '{"log":"',
+)
+QUIET = (
+    "INFO 12-01 10:38:00 [x.py:1] No space left on device",
+    "INFO:     10.0.0.5:53480 - No space left on device",
+    "2026-12-01 10:38:00,123 - vllm - DEBUG - No space left on device",
+    "I1201 10:38:10.123 71 x.cc:7] No space left on device",
+    "WARNING 12-01 10:38:00 [x.py:1] OSError: [Errno 28] No space left on device",
+    "WARNING:  No space left on device",
+    "[W1201 10:38:10.123 socket.cpp:464] [c10d] Address already in use",
+    "[rank0]:[W1201 10:38:10.123 socket.cpp:464] [c10d] Address already in use",
+    "/x/y.py:309: UserWarning: No space left on device",
+    "ERROR: ld.so: object '/x.so' from LD_PRELOAD cannot be preloaded (no): ignored.",
+)
+
+
+@pytest.mark.parametrize("before", BEFORE)
+@pytest.mark.parametrize("line", QUIET)
+def test_a_quiet_line_is_no_sign_of_a_death(before: str, line: str) -> None:
+    found = diagnose(f"{before}{line}\n", died=False)
+
+    assert (found.id, found.evidence) == (UNKNOWN, "")
+
+
+@pytest.mark.parametrize("before", BEFORE)
+def test_a_death_is_seen_whatever_stands_before_it(before: str) -> None:
+    found = diagnose(f"{before}OSError: No space left on device\n", died=False)
+
+    assert (found.id, found.evidence) == ("disk-full", "OSError: No space left on device")
+
+
+def test_a_warning_is_the_cause_if_nothing_else_is_there() -> None:
+    warning = f"{QUIET[4]}\n"
+    wrapped = "RuntimeError: Engine core initialization failed. See root cause above.\n"
+
+    assert diagnose(warning).id == "disk-full"
+    assert diagnose(warning + wrapped, died=False).id == "disk-full"
+    assert diagnose(f"{warning}KeyError: 5\n").evidence == "KeyError: 5"
+    assert [other.id for other in diagnose(f"{warning}KeyError: 5").others] == [
+        "disk-full"
+    ]
+
+
+def test_a_crash_of_native_code_follows_an_exception() -> None:
+    crash = "Fatal Python error: Segmentation fault\n"
+
+    assert diagnose(f"{HEALTHY}{crash}", died=False).id == "native-crash"
+    assert diagnose(f"Exception: boom\n{crash}").evidence == "Exception: boom"
+    assert diagnose(f"{crash}KeyError: 5\n").id == "native-crash"
+
+
+def test_what_a_terminal_would_obey_is_shown_escaped() -> None:
+    assert clean("ValueError: \x1b]0;t\x07 好") == r"ValueError: \x1b]0;t\x07 好"
+
+
 @given(
-    st.sampled_from(LINES),
+    # A warning is none among others.
+    st.sampled_from([one for one in LINES if spoken(one[1])[0]]),
     # Without what a cause says: strings of the code itself are drawn, too.
     st.lists(st.text(st.characters(codec="utf-8")).filter(says_nothing), max_size=20),
     st.randoms(),
@@ -165,7 +240,7 @@ def test_fifty_megabytes_take_less_than_two_seconds(kind: str) -> None:
 
     # The best of three, since others may use the memory bus meanwhile.
     assert any(seconds(text) < 2 for _ in range(3))
-    assert diagnose(text).id == UNKNOWN
+    assert diagnose(text, died=False).id == UNKNOWN
     assert diagnose(text + dict(LINES)["killed"]).id == "killed"
 
 
