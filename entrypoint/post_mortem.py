@@ -7,6 +7,7 @@ http://supervisord.org/events.html#event-listeners-and-event-notifications
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -28,10 +29,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TextIO
 
-LINES = 200
+LINES = 2000  # eight workers that die together each print a traceback
+WIDTH = 4000  # characters that are kept of a line
 PROGRAM = "server"
 DEATH = "death.json"
 SUPERVISOR_LOG = "supervisord.log"  # supervisord tells a listener no exit code
+_UNDECODABLE = "Undecodable: "
+_BAR = re.compile(r"\s*$|.*\d%")
 _EXITED = re.compile(
     rf".*exited: {PROGRAM} \((?:exit status (\d+)|terminated by (SIG\w+))", re.DOTALL
 )
@@ -51,15 +55,31 @@ class Coroner:
 
     def __post_init__(self) -> None:
         """Go on counting where an earlier listener stopped."""
-        with suppress(OSError, ValueError, TypeError, KeyError):
+        broken = (ValueError, TypeError, LookupError, OverflowError, RecursionError)
+        with suppress(OSError, *broken):
             note = json.loads((self.folder / DEATH).read_text(encoding="utf-8"))
-            self.deaths.update(note["deaths"])
+            counts = {cause: int(note["deaths"][cause]) for cause in note["deaths"]}
+            self.deaths.update(counts)
 
     def hear(self, text: str) -> None:
-        """Take what was printed; a line may come in pieces."""
-        first, *more = text.split("\n")
-        self.lines[-1] += first
-        self.lines.extend(more)
+        """Take what was printed; a line may come in pieces.
+
+        A progress bar that is drawn anew takes the place of the old one.
+        """
+        first, *more = _decoded(text).replace("\r\n", "\n").split("\n")
+        self._add(first)
+        for line in more:
+            self.lines.append("")
+            self._add(line)
+
+    def _add(self, piece: str) -> None:
+        first, *more = piece.split("\r")
+        self.lines[-1] = (self.lines[-1] + first)[:WIDTH]
+        for part in more:
+            if _BAR.match(self.lines[-1]):
+                self.lines[-1] = part[:WIDTH]
+            else:
+                self.lines.append(part[:WIDTH])
 
     def report(self) -> str:
         """Write the file and give the block for the log; begin anew."""
@@ -97,6 +117,20 @@ class Coroner:
         partial = self.folder / f".{DEATH}.partial"
         partial.write_text(json.dumps(note, ensure_ascii=False), encoding="utf-8")
         partial.replace(self.folder / DEATH)
+
+
+def _decoded(text: str) -> str:
+    """Give what supervisord could not decode, as a character was cut in two.
+
+    It then sends `Undecodable: b'...'` (supervisor.events).
+    """
+    if not text.startswith(f"{_UNDECODABLE}b"):
+        return text
+    try:
+        sent = ast.literal_eval(text[len(_UNDECODABLE) :])
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text  # the engine's own words
+    return sent.decode(errors="replace") if isinstance(sent, bytes) else text
 
 
 def listen(coroner: Coroner, stdin: TextIO, stdout: TextIO) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from entrypoint.post_mortem import LINES, Coroner, listen
+from entrypoint.post_mortem import LINES, WIDTH, Coroner, listen
 
 ROOT = Path(__file__).parents[3]
 
@@ -87,7 +87,11 @@ def test_deaths_are_counted_and_each_has_its_own_lines(tmp_path: Path) -> None:
     [
         ("exited: server (exit status 1; not expected)", 1, "unknown"),
         ("exited: server (terminated by SIGKILL; not expected)", -9, "killed"),
-        ("exited: server (terminated by SIGSEGV (core dumped); not expected)", -11, "-"),
+        (
+            "exited: server (terminated by SIGSEGV (core dumped); not expected)",
+            -11,
+            "native-crash",
+        ),
     ],
 )
 def test_the_exit_code_is_the_last_one_of_the_server(
@@ -103,7 +107,7 @@ def test_the_exit_code_is_the_last_one_of_the_server(
 
     note = json.loads((tmp_path / "r/death.json").read_text())
     assert note["exit_code"] == code
-    assert note["cause"] == cause.replace("-", "unknown")
+    assert note["cause"] == cause
 
 
 def test_other_programs_are_no_engine(tmp_path: Path) -> None:
@@ -116,6 +120,79 @@ def test_only_the_last_lines_are_kept(tmp_path: Path) -> None:
     hear(tmp_path, printed("No space left on device\n" + "x\n" * LINES), died())
 
     assert json.loads((tmp_path / "death.json").read_text())["cause"] == "unknown"
+
+
+def test_of_eight_workers_that_die_together_the_first_is_told(tmp_path: Path) -> None:
+    traceback = "".join(f"  File x, line {n}\n" for n in range(200))
+
+    hear(
+        tmp_path,
+        printed("No space left on device\n"),
+        *[printed(f"{traceback}KeyError: {worker}\n") for worker in range(8)],
+        died(),
+    )
+
+    assert json.loads((tmp_path / "death.json").read_text())["cause"] == "disk-full"
+
+
+def test_a_progress_bar_pushes_nothing_out_and_does_not_grow() -> None:
+    coroner = Coroner(Path("/proc/nothing"))
+    coroner.hear("No space left on device\n")
+    for n in range(2 * LINES):
+        coroner.hear(f"\rLoading: {n % 100}%|{'█' * 100}| 1/2")
+    coroner.hear("\rx" * 5 + "y" * 9 * WIDTH)
+
+    assert len(coroner.lines) < 9
+    assert max(len(line) for line in coroner.lines) <= WIDTH
+    assert "disk-full" in coroner.report()
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_every_line_end_ends_a_line(end: str) -> None:
+    coroner = Coroner(Path("/proc/nothing"))
+    coroner.hear(f"好的{end}KeyError: 5{end}")
+
+    assert "line: KeyError: 5\n" in coroner.report()
+
+
+@pytest.mark.parametrize("cut", [1, 2])
+def test_what_supervisord_cannot_decode_is_decoded(cut: int) -> None:
+    coroner = Coroner(Path("/proc/nothing"))
+    sent = "INFO 12-01 10:38:00 [x.py:1] 好\nOSError: No space left on device: '\"█"
+    coroner.hear(f"Undecodable: {sent.encode()[:-cut]!r}")
+
+    assert "  line: OSError: No space left on device" in coroner.report()
+
+
+@pytest.mark.parametrize("text", ["Undecodable: b'", "Undecodable: b'x' + y", "b''"])
+def test_what_only_looks_so_is_left(text: str) -> None:
+    coroner = Coroner(Path("/proc/nothing"))
+    coroner.hear(text)
+
+    assert list(coroner.lines) == [text]
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "[" * 100_000,
+        "[]",
+        "{}",
+        '{"deaths": {"disk-full": "x"}}',
+        '{"deaths": {"disk-full": null}}',
+        '{"deaths": [1, 2]}',
+        '{"deaths": "abc"}',
+        '{"deaths": 5}',
+        '{"deaths": {"disk-full": Infinity}}',
+    ],
+)
+def test_a_broken_note_is_no_obstacle(note: str, tmp_path: Path) -> None:
+    (tmp_path / "death.json").write_text(note)
+
+    hear(tmp_path, printed("No space left on device\n"), died())
+
+    told = json.loads((tmp_path / "death.json").read_text())
+    assert told["deaths"] == {"disk-full": 1}
 
 
 def test_a_piece_that_ends_in_a_carriage_return_is_answered(tmp_path: Path) -> None:
