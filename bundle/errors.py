@@ -5,13 +5,22 @@ A traceback is for our own bugs only; whatever a user can cause is a `Problem`.
 
 from __future__ import annotations
 
+import errno
+import io
+import os
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+
+# Errors of a write that a user can cause.
+_UNWRITABLE = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+_SPACE = "free some disk, or write it elsewhere"
 
 
 class ExitCode(IntEnum):
@@ -91,7 +100,26 @@ def raise_all(error: type[BundleError], problems: Iterable[Problem]) -> None:
 
 
 def run_command(main: Callable[[], int]) -> int:
-    """Run `main`; turn what a user can cause into a message and an exit code."""
+    """Run `main`; turn what a user can cause into a message and an exit code.
+
+    So is output that nobody takes: a full disk, or `| head`.
+    https://docs.python.org/3/library/signal.html#note-on-sigpipe
+    """
+    _prepare_output()
+    try:
+        return _run(main)
+    except OSError as error:
+        # What cannot be opened has a name; what cannot be written to has none.
+        if error.filename or error.errno not in _UNWRITABLE:
+            raise
+        _drop_output()
+        if error.errno != errno.EPIPE:
+            problem = Problem(f"the output cannot be written: {error.strerror}", _SPACE)
+            print(CouldNotRun(problem), file=sys.stderr, flush=True)
+        return ExitCode.COULD_NOT_RUN
+
+
+def _run(main: Callable[[], int]) -> int:
     try:
         return main()
     except BundleError as error:
@@ -100,3 +128,21 @@ def run_command(main: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         print("\nstopped by Ctrl-C", file=sys.stderr, flush=True)
         return ExitCode.COULD_NOT_RUN
+    finally:
+        sys.stdout.flush()  # here, where an error can be told
+
+
+def _prepare_output() -> None:
+    """Let every character be written, and have somewhere to write to."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # it was closed by `>&-`
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - as long as we live
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _drop_output() -> None:
+    """Keep Python from writing at its end what could not be written now."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

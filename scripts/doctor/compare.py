@@ -3,49 +3,61 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 from bundle.errors import CouldNotRun, Problem
+from bundle.visible import visible
+from scripts.doctor.files import read
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+# What these find is another figure at every moment: free memory and disk, processes.
+MOVING = ("host-memory", "disk", "memory", "hbm", "npu-holders")
+_NOT_CHECKED = ["(not checked)"]
 
 
-def compare(first: str, second: str) -> list[str]:
-    """Give a block for each check whose results differ between two files of `--json`.
+@dataclass(frozen=True)
+class Difference:
+    """What one check said in each of the two files."""
+
+    id: str
+    first: list[str]
+    second: list[str]
+
+    def as_text(self, first: str, second: str) -> str:
+        """Give the check, and a line for each thing said in the files of these names."""
+        said = [(first, one) for one in self.first]
+        said += [(second, one) for one in self.second]
+        return "\n".join([visible(self.id), *(visible(f"  {a}: {b}") for a, b in said)])
+
+
+def compare(first: str, second: str) -> list[Difference]:
+    """Give each check whose results differ between two files of `--json`.
+
+    Of a check in `MOVING` only the level counts.
 
     Raises:
         CouldNotRun: a file is not there or is no such report.
     """
     before, after = _read(first), _read(second)
-    return list(_differences(before, after, (first, second)))
+    return [
+        Difference(check, before.get(check, _NOT_CHECKED), after.get(check, _NOT_CHECKED))
+        for check in dict.fromkeys([*before, *after])
+        if _compared(check, before) != _compared(check, after)
+    ]
 
 
-def _differences(
-    before: Mapping[str, list[str]],
-    after: Mapping[str, list[str]],
-    names: tuple[str, str],
-) -> Iterator[str]:
-    for check in dict.fromkeys([*before, *after]):
-        if before.get(check) != after.get(check):
-            lines = [check]
-            for name, found in ((names[0], before), (names[1], after)):
-                said = found.get(check, ["(not checked)"])
-                lines += [f"  {name}: {one}" for one in said]
-            yield "\n".join(lines)
+def _compared(check: str, found: dict[str, list[str]]) -> list[str]:
+    said = found.get(check, _NOT_CHECKED)
+    return [one.partition(":")[0] for one in said] if check in MOVING else said
 
 
 def _read(name: str) -> dict[str, list[str]]:
     """Give what each check said, by its id."""
     found: dict[str, list[str]] = {}
+    text = read(name, "name two files")
     try:
-        for one in json.loads(Path(name).read_text(encoding="utf-8"))["results"]:
+        for one in json.loads(text)["results"]:
             found.setdefault(str(one["id"]), []).append(f"{one['level']}: {one['found']}")
-    except OSError as error:
-        what = f"{name} cannot be read: {error.strerror}"
-        raise CouldNotRun(Problem(what, "name two files")) from error
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         what = f"{name} is no report of the doctor"
         remedy = "make one by `python -m scripts.doctor --json > FILE` on each host"
         raise CouldNotRun(Problem(what, remedy)) from error

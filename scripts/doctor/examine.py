@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from bundle.checks.finding import FAILURE, OK, UNKNOWN, WARNING, Check, Finding
 from bundle.checks.table import run_all
+from bundle.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,9 +54,12 @@ def as_text(results: Sequence[Result], *, colour: bool) -> str:
         level = f"{one.level:14}"
         if colour:
             level = f"\033[{_COLOURS[one.level]}m{level}\033[0m"
-        lines.append(f"{level}{one.id:{width}}  {one.found}")
+        lines.append(f"{level}{one.id:{width}}  {visible(one.found)}")
         if one.level != OK:
-            lines += [f"{'':14}  fix: {one.remedy}", f"{'':14}  more: {one.page}"]
+            lines += [
+                f"{'':14}  fix: {visible(one.remedy)}",
+                f"{'':14}  more: {one.page}",
+            ]
     return "\n".join([*lines, _count(results)])
 
 

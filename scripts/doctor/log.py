@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bundle.causes.diagnose import diagnose
-from bundle.errors import CouldNotRun, ExitCode, Problem
+from bundle.errors import ExitCode
+from scripts.doctor.files import read
 
 if TYPE_CHECKING:
     from bundle.causes.diagnose import Diagnosis
@@ -19,12 +19,7 @@ def examine_log(name: str, *, as_json: bool) -> int:
     Raises:
         CouldNotRun: the log cannot be read.
     """
-    try:
-        text = Path(name).read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        what = f"{name} cannot be read: {error.strerror}"
-        raise CouldNotRun(Problem(what, "name a log of the server")) from error
-    found = diagnose(text, died=False)
+    found = diagnose(read(name, "name a log of the server"), died=False)
     is_healthy = not found.cause and not found.evidence
     if as_json:
         print(json.dumps(_fields(found), ensure_ascii=False, indent=2))

@@ -19,6 +19,8 @@ from scripts.doctor.examine import Result, examine, result
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from bundle.settings import Settings
+
 HERE = (*BARE_HOST, *container.CHECKS)
 OF_A_START = (*start.CHECKS, *fit.CHECKS, *engine.CHECKS)
 SETTINGS = Check("settings", lambda _: ())
@@ -46,5 +48,12 @@ def _start(environ: Mapping[str, str]) -> Start:
         model=model,
         family=family,
         hashes=False,
-        is_up=server(settings, timeout=3).healthy(),
+        is_up=_is_up(settings),
     )
+
+
+def _is_up(settings: Settings) -> bool:
+    try:
+        return server(settings, timeout=3).healthy()
+    except ValueError:  # of urllib3: no URL at all
+        return False

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import tarfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,7 @@ from scripts.doctor.redact import HIDDEN, is_secret, redactor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import BinaryIO
 
     from bundle.checks.world import World
 
@@ -36,22 +39,49 @@ ENGINE_PREFIXES = (
 )
 
 
-def write(path: Path, world: World, report: str) -> None:
-    """Write report, settings, logs, versions, metrics and npu-smi's text to `path`.
-
-    Without good settings the world is no `Start`, and what needs them is left out.
+@contextmanager
+def created(path: Path) -> Iterator[BinaryIO]:
+    """Give a new file at `path` that nobody else may read; if the work fails, none.
 
     Raises:
-        CouldNotRun: the archive cannot be written.
+        CouldNotRun: something is there already, if only a link, or nothing can be.
+    """
+    try:
+        # "x" follows no link.
+        file = open(path, "xb", opener=_for_us_alone)  # noqa: SIM115 - Path.open has no opener
+    except FileExistsError as error:
+        what = f"{path} is there already"
+        raise CouldNotRun(Problem(what, "name a new file, or remove that one")) from error
+    except (OSError, ValueError) as error:
+        raise _not_written(path, error) from error
+    try:
+        with file:
+            yield file
+    except BaseException as error:
+        path.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise _not_written(path, error) from error
+        raise
+
+
+def _for_us_alone(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _not_written(path: Path, error: Exception) -> CouldNotRun:
+    what = f"{path} cannot be written: {getattr(error, 'strerror', None) or error}"
+    return CouldNotRun(Problem(what, "name a file in a folder of yours"))
+
+
+def write(file: BinaryIO, world: World, report: str) -> None:
+    """Write report, settings, logs, versions, metrics and npu-smi's text to `file`.
+
+    Without good settings the world is no `Start`, and what needs them is left out.
     """
     redact = redactor(world.environ, _secrets(world))
-    try:
-        with tarfile.open(path, "w:gz") as tar:
-            for name, text in (("doctor.json", report), *_texts(world)):
-                _add(tar, name, redact(text).encode(errors="replace"))
-    except OSError as error:
-        what = f"{path} cannot be written: {error.strerror}"
-        raise CouldNotRun(Problem(what, "name a file in a folder of yours")) from error
+    with tarfile.open(fileobj=file, mode="w:gz") as tar:
+        for name, text in (("doctor.json", report), *_texts(world)):
+            _add(tar, name, redact(text).encode(errors="replace"))
 
 
 def _add(tar: tarfile.TarFile, name: str, content: bytes) -> None:
@@ -103,7 +133,7 @@ def _said(world: World) -> str:
 def _page(url: str) -> str:
     try:
         return requests.get(url, timeout=3).text
-    except requests.RequestException as error:
+    except (requests.RequestException, ValueError) as error:  # ValueError: of urllib3
         return f"{url} did not answer: {type(error).__name__}"
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 import threading
 import time
@@ -13,9 +15,12 @@ import pytest
 from bundle.checks.finding import FAILURE, OK, UNKNOWN, WARNING, Check, ok
 from bundle.checks.world import World
 from bundle.errors import CouldNotRun, WrongUsage
+from scripts.doctor import start
 from scripts.doctor.__main__ import main
+from scripts.doctor.compare import MOVING
 from scripts.doctor.examine import Result, as_json, as_text, examine, is_good
 
+ROOT = Path(__file__).parents[4]
 GOOD = Result("cpus", OK, "2 CPUs may be used", "", "docs/runbook.md#cpus")
 BAD = Result("hbm", FAILURE, "3 GiB are free", "end it", "docs/runbook.md#hbm")
 
@@ -138,7 +143,48 @@ def test_two_reports_differ_where_the_hosts_do(
     assert main(["--compare", str(tmp_path / "a"), str(tmp_path / "a")], {}) == 0
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"results": [1]}', "\x00"])
+def test_two_reports_are_compared_for_machines(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a").write_text("\ufeff" + as_json([GOOD]))
+    (tmp_path / "b").write_text(as_json([BAD, GOOD]), encoding="utf-16")
+
+    main(["--json", "--compare", str(tmp_path / "a"), str(tmp_path / "b")], {})
+
+    assert json.loads(capsys.readouterr().out) == [
+        {"id": "hbm", "first": ["(not checked)"], "second": ["failure: 3 GiB are free"]}
+    ]
+
+
+def test_figures_that_move_are_no_difference(tmp_path: Path) -> None:
+    def compared(before: Result, after: Result) -> int:
+        for name, one in (("a", before), ("b", after)):
+            (tmp_path / name).write_text(as_json([one]))
+        return main(["--compare", str(tmp_path / "a"), str(tmp_path / "b")], {})
+
+    free = [Result("disk", OK, f"{size} GiB free in /", "", "") for size in (5, 6)]
+
+    assert compared(*free) == 0
+    assert compared(free[0], Result("disk", WARNING, "5 GiB free in /", "x", "")) == 1
+    assert compared(GOOD, Result("cpus", OK, "4 CPUs may be used", "", "")) == 1
+
+
+def test_every_check_whose_figures_move_is_one() -> None:
+    assert set(MOVING) <= {check.id for check in (*start.HERE, *start.OF_A_START)}
+
+
+def test_two_reports_of_this_host_do_not_differ(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "scripts.doctor", "--host", "--json"]
+    for name in ("a", "b"):
+        run = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
+        (tmp_path / name).write_bytes(run.stdout)
+
+    assert main(["--compare", str(tmp_path / "a"), str(tmp_path / "b")], {}) == 0
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"results": [1]}', "\x00", "[" * 100_000]
+)
 def test_what_is_no_report_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "a").write_text(text)
 
@@ -162,9 +208,68 @@ def test_a_log_is_read_for_the_cause(
         main(["--log", str(tmp_path / "none")], {})
 
 
+@pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16", "utf-16-le", "utf-8"])
+def test_a_log_of_any_system_is_read(
+    codec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "log"
+    log.write_text("OSError: [Errno 28] No space left on device: 好\r\n", encoding=codec)
+
+    assert main(["--log", str(log)], {}) == 1
+    assert "line: OSError: [Errno 28] No space left" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("option", [["--log"], ["--compare", "/dev/null"]])
+@pytest.mark.parametrize("kind", ["fifo", "device", "folder"])
+def test_what_might_never_end_is_refused(
+    option: list[str], kind: str, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    name = {"device": "/dev/zero", "folder": str(tmp_path)}.get(kind, f"{tmp_path}/fifo")
+
+    with pytest.raises(CouldNotRun, match="it is no plain file"):
+        main([*option, name], {})
+
+
+def test_escape_sequences_are_shown() -> None:
+    said = as_text(
+        [Result("npu-smi", FAILURE, "\x1b[2J\x07", "\x1b]0;", "p")], colour=False
+    )
+
+    assert said.isascii()
+    assert r"\x1b[2J\x07" in said
+    assert "\x1b" not in said
+
+
+def test_a_server_url_that_is_none_is_no_traceback(tmp_path: Path) -> None:
+    environ = {
+        **os.environ,
+        "BUNDLE_SERVER_URL": "http://a..b",
+        "BUNDLE_DEVICE": "cpu",
+        "BUNDLE_MODEL": "smollm2-135m-instruct",
+        "BUNDLE_RUN_DIR": str(tmp_path),
+    }
+    run = subprocess.run(
+        [sys.executable, "-m", "scripts.doctor", "--support-bundle", str(tmp_path / "s")],
+        cwd=ROOT,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert run.returncode in {0, 1}
+    assert "Traceback" not in run.stderr
+    assert "architecture" in run.stdout
+    assert (tmp_path / "s").is_file()
+
+
 @pytest.mark.parametrize(
     "words",
     [
+        ["--log", ""],
+        ["--compare", "", "x"],
+        ["--support-bundle", ""],
         ["--no-such"],
         ["x"],
         ["--compare", "a"],

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import tarfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +14,6 @@ from bundle.errors import CouldNotRun
 from scripts.doctor import support
 from scripts.doctor.redact import HIDDEN
 from tests.fixtures.hosts import healthy
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # The word in the middle is what the archive is searched for.
 PLANTED = "PLANTEDsecret"
@@ -62,7 +60,8 @@ def test_no_planted_secret_is_in_the_archive(
     }
     report = f'{{"found": "BUNDLE_EXTRA_ARGS={SECRETS["extra args"]}"}}'
 
-    support.write(tmp_path / "s.tar.gz", host.start, report)
+    with support.created(tmp_path / "s.tar.gz") as file:
+        support.write(file, host.start, report)
 
     files = unpack(tmp_path / "s.tar.gz")
     assert [name for name, text in files.items() if PLANTED in text] == []
@@ -86,7 +85,8 @@ def test_without_good_settings_there_is_an_archive_too(tmp_path: Path) -> None:
         lambda _: f"npu-smi says {PLANTED}",
     )
 
-    support.write(tmp_path / "s.tar.gz", world, "{}")
+    with support.created(tmp_path / "s.tar.gz") as file:
+        support.write(file, world, "{}")
 
     files = unpack(tmp_path / "s.tar.gz")
     assert json.loads(files["support/environment.json"]) == {
@@ -97,8 +97,44 @@ def test_without_good_settings_there_is_an_archive_too(tmp_path: Path) -> None:
     assert files["support/npu-smi.txt"] == f"npu-smi says {HIDDEN}"
 
 
-def test_a_place_that_takes_nothing_is_told(tmp_path: Path) -> None:
-    host = healthy(tmp_path / "host", "cpu")
+@pytest.mark.parametrize("name", ["no/s.tar.gz", ".", "a\0b", "file", "link", "dangling"])
+def test_a_place_that_takes_nothing_is_told_and_left_alone(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "file").write_text("a log")
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    (tmp_path / "dangling").symlink_to(tmp_path / "elsewhere")
+    before = sorted(tmp_path.iterdir())
 
-    with pytest.raises(CouldNotRun, match="cannot be written"):
-        support.write(tmp_path / "no/s.tar.gz", host.start, "{}")
+    with (
+        pytest.raises(CouldNotRun, match=r"cannot be written|is there already"),
+        support.created(tmp_path / name),
+    ):
+        pass
+
+    assert sorted(tmp_path.iterdir()) == before
+    assert (tmp_path / "file").read_text() == "a log"
+
+
+def test_nobody_else_may_read_it_and_half_of_it_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "s.tar.gz"
+    with support.created(path):
+        assert path.stat().st_mode & 0o777 == 0o600
+    path.unlink()
+
+    with pytest.raises(KeyboardInterrupt), support.created(path):
+        raise KeyboardInterrupt
+
+    assert not path.exists()
+
+
+def test_a_full_disk_is_told(tmp_path: Path) -> None:
+    full = OSError(errno.ENOSPC, "No space left on device")
+
+    with (
+        pytest.raises(CouldNotRun, match="s cannot be written: No space"),
+        support.created(tmp_path / "s"),
+    ):
+        raise full
+
+    assert list(tmp_path.iterdir()) == []
