@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import tarfile
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,6 +14,9 @@ from bundle.errors import CouldNotRun
 from scripts.doctor import support
 from scripts.doctor.redact import HIDDEN
 from tests.fixtures.hosts import healthy
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # The word in the middle is what the archive is searched for.
 PLANTED = "PLANTEDsecret"
