@@ -7,48 +7,32 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from scripts.doctor.looks import FLAG, KEY_BEGIN, KEY_END, LOOKS, SEVERAL, TOKEN
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
 HIDDEN = "(redacted)"
-_NAMES = re.compile(r"(?i)key|token|secret|passw|passphrase|credential|auth|cookie")
+_NAMES = re.compile(
+    r"(?i)key|token|secret|passw|passphrase|credential|auth|cookie|dsn$"
+    r"|(?<![a-z])(?:pg)?pass(?![a-z])|_pwd"
+)
+_TOKEN = re.compile(f"(?i){TOKEN}")
+_NO_SECRET = re.compile(
+    r"(?i)tokeni[sz]|tokens?_ids?|tokens\b|monkey|keyboard|keyword|author(?!iz)"
+)
+_NAMING = ("name", "Name", "key", "Key")  # of a pair whose other half is "value"
 _SHORTEST = 6  # a shorter value would be found in the middle of words
-
-# In quotes, in quotes that are escaped themselves, or up to the next separator.
-_VALUE = (
-    r"(?:\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|\\\"(?:(?!\\\").)*"
-    r"|[^\s\"',;&\])}]+)"
-)
-_NAMED = (
-    r"(?:(?:api|access|private|secret)[_-]?key|secret|token|passw(?:or)?d|passphrase"
-    r"|credentials?)"
-)
-# What is secret by its looks, wherever it stands, and what is kept of it.
-_LOOKS = tuple(
-    (re.compile(pattern), kept)
-    for pattern, kept in (
-        (r"(?i)(\b(?:authorization|cookie)[\"']?\s*[=:,]\s*[\"']?)[^\"'\n]+", r"\1"),
-        (r"(?i)(\bbearer\s+)[^\s\"',;]+", r"\1"),
-        # A user alone may be a token, and a password may have a slash in it. The bounds
-        # here and below keep a log that is one long word from taking for ever.
-        (r"(\w://)(?:[^\s\"'@/]{1,300}|[^\s\"'@/:]{0,100}:[^\s\"'@]{1,300})@", r"\1"),
-        (rf"(?i)({_NAMED}\\?[\"']?\s*[=:]\s*[\[(]?){_VALUE}", r"\1"),
-        # A flag and its value: in a shell, and as a list of words.
-        (rf"(?i)(-\w{{0,20}}{_NAMED}[\"']?(?:\s*[=,]\s*|\s+)){_VALUE}", r"\1"),
-        (rf"(?i)((?:\s-u|--user)[\"']?[=,\s]\s*){_VALUE}", r"\1"),
-        (r"(?i)([?&][\w.-]*(?:key|sig|signature|auth|code)=)[^&\s\"']+", r"\1"),
-        (r"\b(sk-|hf_|ghp_|github_pat_|glpat-|AKIA|LTAI|ms-)[\w.+/=-]{6,}", r"\1"),
-        (r"(?<![\w-])eyJ[\w-]{5,}\.[\w-]+\.[\w-]+", ""),
-        (r"(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END|\Z)", ""),
-    )
-)
-_FLAG = re.compile(rf"(?i)^-[\w-]*{_NAMED}$")
-_KEY_END = re.compile(r"-----END [A-Z ]*PRIVATE KEY-----")
+_SHORT = 12  # a shorter one is hidden where it is a word of its own
 
 
 def is_secret(name: str) -> bool:
     """Whether a variable or a key of that name holds a secret."""
-    return bool(_NAMES.search(name))
+    name = _NO_SECRET.sub("", name)
+    return any(
+        one.group().lower() != "token" or _TOKEN.search(name)
+        for one in _NAMES.finditer(name)
+    )
 
 
 def redactor(environ: Mapping[str, str], more: Iterable[str]) -> Callable[[str], str]:
@@ -59,14 +43,15 @@ def redactor(environ: Mapping[str, str], more: Iterable[str]) -> Callable[[str],
     """
     named = (value for name, value in environ.items() if is_secret(name))
     forms = {form for value in (*named, *more) for form in _forms(value)}
-    known = "|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))
+    longest_first = sorted(forms, key=len, reverse=True)
+    known = "|".join(_pattern(form) for form in longest_first)
     values = re.compile(known) if known else None
 
     def redact(text: str) -> str:
         text = _without_cut_key(text)
         if values:
             text = values.sub(HIDDEN, text)
-        for pattern, kept in _LOOKS:
+        for pattern, kept in LOOKS:
             text = pattern.sub(kept + HIDDEN, text)
         return text
 
@@ -83,6 +68,11 @@ def _forms(value: str) -> Iterator[str]:
             yield form
 
 
+def _pattern(form: str) -> str:
+    whole = len(form) < _SHORT
+    return rf"(?<!\w){re.escape(form)}(?!\w)" if whole else re.escape(form)
+
+
 def _redacted(text: str, redact: Callable[[str], str]) -> str:
     """Redact each string of JSON for itself, since text would hide its quotes."""
     try:
@@ -95,23 +85,36 @@ def _redacted(text: str, redact: Callable[[str], str]) -> str:
 def _walk(found: object, redact: Callable[[str], str], *, hide: bool = False) -> object:
     """Redact every string; with `hide` they are the value of a name that is secret."""
     if isinstance(found, dict):
+        pair = any(name in found and is_secret(str(found[name])) for name in _NAMING)
         return {
-            redact(name): _walk(value, redact, hide=hide or is_secret(name))
+            redact(name): _walk(
+                value,
+                redact,
+                hide=hide or is_secret(name) or (pair and name.lower() == "value"),
+            )
             for name, value in found.items()
         }
     if isinstance(found, list):
-        flags = [isinstance(one, str) and bool(_FLAG.search(one)) for one in found]
-        after = [False, *flags]  # the word behind `--api-key`
-        pairs = zip(found, after, strict=False)
+        pairs = zip(found, _behind_flags(found), strict=False)
         return [_walk(one, redact, hide=hide or secret) for one, secret in pairs]
     if isinstance(found, str):
         return HIDDEN if hide and found else redact(found)
     return found
 
 
+def _behind_flags(words: list[object]) -> Iterator[bool]:
+    """Say of each word whether it is the value of a flag such as `--api-key`."""
+    flag = several = False
+    for word in words:
+        is_flag = isinstance(word, str) and word.startswith("-")
+        yield flag or (several and not is_flag)
+        flag = bool(FLAG.search(str(word)))
+        several = bool(SEVERAL.search(str(word))) if is_flag else several
+
+
 def _without_cut_key(text: str) -> str:
     """Leave out what stands before the end of a key whose begin was cut off."""
-    end, begin = _KEY_END.search(text), text.find("-----BEGIN")
-    if end and not 0 <= begin < end.start():
+    end = KEY_END.search(text)
+    if end and not KEY_BEGIN.search(text, 0, end.start()):
         return HIDDEN + text[end.start() :]
     return text
