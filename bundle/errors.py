@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
+from bundle.visible import visible
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -43,8 +45,9 @@ class Problem:
     see: str = ""
 
     def __str__(self) -> str:
-        """Three lines: what, fix, and where to read more."""
-        return f"error: {self.what}\n  fix: {self.remedy}"
+        """Give two lines: what, and its fix; a terminal obeys none of what was found."""
+        what = "\n".join(map(visible, self.what.splitlines()))
+        return f"error: {what}\n  fix: {self.remedy}"
 
 
 class BundleError(Exception):

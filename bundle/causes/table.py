@@ -262,9 +262,9 @@ CAUSES = (
     ),
     Cause(
         "killed",
-        ("SIG", "Failed core proc", "Killed"),
+        ("SIG", "Failed core proc", "Killed", "exited"),
         r"SIGKILL|Failed core proc\(s\): \{.*: -9\b|(?m:\bKilled(?=\s*$|[ ]{2}))"
-        r"|Out of memory: Killed process|OOMKilled",
+        r"|Out of memory: Killed process|OOMKilled|exit(ed with code| status) 137\b",
         "something killed the engine, most often the kernel for lack of memory",
         "see `dmesg`; give the container more memory",
     ),
@@ -381,7 +381,7 @@ CAUSES = (
     ),
     Cause(
         "core-vanished",
-        ("exited unexpectedly", "died unexpectedly"),
+        ("exited", "died unexpectedly"),
         r"(core|proc|process|Worker).* (exited|died) unexpectedly",
         "a process of the engine ended without a word, as one that is killed does",
         "see `dmesg`; give the container more memory",
@@ -404,6 +404,7 @@ CAUSES = (
             "loating point exception",
             "SIG",
             "Failed core proc",
+            "exited",
         ),
         r"\b[Ss]egmentation fault|Segfault encountered"
         r"|Fatal Python error: (?!Illegal|Bus|Segm)|terminate called (after|without)"
@@ -411,7 +412,8 @@ CAUSES = (
         r"|\b(free|malloc|realloc|munmap_chunk)\(\): |corrupted (size|double)"
         r"|stack smashing detected|pure virtual method called"
         r"|\b[Ff]loating point exception|\bSIG(SEGV|ABRT|FPE)\b"
-        r"|Failed core proc\(s\): \{.*: -(6|8|11)\b",
+        r"|Failed core proc\(s\): \{.*: -(6|8|11)\b"
+        r"|exit(ed with code| status) 13[469]\b",
         "native code crashed, of the engine or below it",
         "read what stands before it; if nothing does, report it with the support bundle",
         consequence=True,

@@ -29,7 +29,9 @@ _SETS = r"\\?[\"']?[ \t]*(?:(?:=>|:?=)\s*|[:：][ \t]*(?:\r?\n[ \t]*(?=[\"']))?)
 
 # In quotes and what touches them, as in a shell; up to the next separator, as in
 # SecretStr('...'); or in quotes that are never closed.
-_QUOTED = r"[bu]?(?:\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|\\\"(?:(?!\\\").)*\\\")"
+_QUOTED = (
+    r"[bfru]{0,2}(?:\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|\\\"(?:(?!\\\").)*\\\")"
+)
 _BARE = r"(?:\\[^\"'\n]|[^\s\"',;&\])}\\])"
 _UNCLOSED = r"\\?[\"'][^\n]*"
 VALUE = (
@@ -47,8 +49,9 @@ _PATTERNS = (
         r"\1",
     ),
     (r"(?i)(\bbearer:?\s+)[^\s\"',;]{6,}", r"\1"),
-    # A user alone may be a token, and a password may have a slash in it.
-    (r"(\w://)(?:[^\s\"'@/]{1,300}|[^\s\"'@/:]{0,100}:[^\s\"'@]{1,300})@", r"\1"),
+    # A user alone may be a token, and a password may have a slash in it. What is looked
+    # at ahead is not given back letter by letter.
+    (r"(\w://)(?:[^\s\"'@/]{1,300}|[^\s\"'@/:]{0,100}:(?=([^\s\"'@]{1,300}))\2)@", r"\1"),
     # A name and a value of their own: of Kubernetes, say.
     (
         (

@@ -25,6 +25,12 @@ def test_every_problem_is_printed_with_its_fix_and_one_place_to_read(
     )
 
 
+def test_a_terminal_obeys_nothing_of_what_was_found() -> None:
+    said = str(Problem("npu-smi said \x1b[2J\x07\nand 好", "do"))
+
+    assert said == "error: npu-smi said \\x1b[2J\\x07\nand 好\n  fix: do"
+
+
 def test_ctrl_c_is_a_sentence_and_exit_2(capsys: pytest.CaptureFixture[str]) -> None:
     def main() -> NoReturn:
         raise KeyboardInterrupt

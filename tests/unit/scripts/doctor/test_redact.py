@@ -42,6 +42,7 @@ SAID = (
     "api_key: ['first', \"{}\"]",
     "api_key=[SecretStr('first'), SecretStr('{}')]",
     "api_key=b'{}'",
+    "token = f'a {}'",
     "[(b'x-api-key', b'{}'), (b'host', b'a')]",
     "[(b'cookie', b'a={}')]",
     "['--api-key', 'first', '{}', '--port']",
@@ -158,7 +159,7 @@ def test_four_times_the_text_takes_four_times_as_long(word: str) -> None:
         redactor({"MY_TOKEN": PLANTED}, [])(word * (size // len(word)))
         return time.process_time() - started
 
-    assert seconds(400_000) < 8 * seconds(100_000) + 0.2
+    assert seconds(200_000) < 8 * seconds(50_000) + 0.2
 
 
 # As vLLM, uvicorn, torch and tokenizers write them.
