@@ -116,7 +116,8 @@ _PATTERNS = (
     (r"\b(AKIA|ASIA|AIza|LTAI)(?=[\w-]{0,20}\d|[A-Z])[\w-]{10,}", r"\1"),
     (r"(?<![\w-])eyJ[\w-]{5,}\.[\w-]*\.[\w-]+", ""),
 )
-LOOKS = tuple((re.compile(pattern), kept) for pattern, kept in _PATTERNS)
+# ASCII: Chinese may touch a word.
+LOOKS = tuple((re.compile(pattern, re.ASCII), kept) for pattern, kept in _PATTERNS)
 KEY_BEGIN = re.compile(rf"-----BEGIN {_PEM}-----")
 KEY_END = re.compile(rf"-----END {_PEM}-----")
 FLAG = re.compile(rf"(?i)^-(?:[\w-]*(?:{NAMED}|pass|auth)|u|-user)$")

@@ -19,7 +19,7 @@ _NAMES = re.compile(
 )
 _TOKEN = re.compile(f"(?i){TOKEN}")
 _NO_SECRET = re.compile(
-    r"(?i)tokeni[sz]|tokens?_ids?|tokens\b|monkey|keyboard|keyword|author(?!iz)"
+    r"(?i)tokeni[sz]|tokens?_ids?|tokens(?![a-z])|monkey|keyboard|keyword|author(?!iz)"
 )
 _NAMING = ("name", "Name", "key", "Key")  # of a pair whose other half is "value"
 _SHORTEST = 6  # a shorter value would be found in the middle of words
@@ -45,7 +45,7 @@ def redactor(environ: Mapping[str, str], more: Iterable[str]) -> Callable[[str],
     forms = {form for value in (*named, *more) for form in _forms(value)}
     longest_first = sorted(forms, key=len, reverse=True)
     known = "|".join(_pattern(form) for form in longest_first)
-    values = re.compile(known) if known else None
+    values = re.compile(known, re.ASCII) if known else None
 
     def redact(text: str) -> str:
         text = _without_cut_key(text)
@@ -69,8 +69,8 @@ def _forms(value: str) -> Iterator[str]:
 
 
 def _pattern(form: str) -> str:
-    whole = len(form) < _SHORT
-    return rf"(?<!\w){re.escape(form)}(?!\w)" if whole else re.escape(form)
+    pattern = re.escape(form)
+    return rf"(?<!\w){pattern}(?!\w)" if len(form) < _SHORT else pattern
 
 
 def _redacted(text: str, redact: Callable[[str], str]) -> str:

@@ -68,6 +68,8 @@ SAID = (
     "hf_{}",
     "xoxb-{}",
     "sk-proj-{}",
+    "令牌Bearer {}",
+    "密钥sk-proj-{}好",
     "PASS={}",
     "PGPASS={}",
     "export DB_PASS='{}'",
@@ -207,6 +209,7 @@ def test_lines_beside_a_secret_are_left_alone() -> None:
         ("pad_token", False),
         ("token_ids", False),
         ("max_tokens", False),
+        ("tokens_per_second", False),
         ("author", False),
         ("PWD", False),
         ("BYPASS", False),
@@ -220,6 +223,7 @@ def test_a_short_known_secret_is_hidden_as_a_word_only() -> None:
     redact = redactor({"DB_PASSWORD": "abc", "MY_TOKEN": "1234567"}, [])
 
     assert redact("abcd abc 12345678 a-1234567.") == f"abcd abc 12345678 a-{HIDDEN}."
+    assert redact("密码1234567好") == f"密码{HIDDEN}好"
 
 
 def test_a_known_secret_is_hidden_wherever_it_stands() -> None:
