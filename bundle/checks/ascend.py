@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bundle.checks.finding import Check, Finding, failure, ok, unknown, warning
 from bundle.npu import family_of
+from bundle.release import release
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,8 +17,11 @@ if TYPE_CHECKING:
     from bundle.npu_smi import Chip
 
 NODES = ("davinci_manager", "devmm_svm", "hisi_hdc")
-OLDEST_DRIVER = (25, 5, 1)  # older ones may fail to capture graphs
+OLDEST_DRIVER = ((25, 5, 1), True)  # older ones may fail to capture graphs
 VERSION_INFO = "/usr/local/Ascend/driver/version.info"
+# A processing accelerator of Huawei, as the kernel tells it.
+_PCI = {"vendor": "0x19e5", "class": "0x1200"}
+_LOOK = "look at `npu-smi info` yourself"
 FIRMWARE_INFO = "/usr/local/Ascend/firmware/version.info"
 # npu-smi's own numbers; vllm-ascend #1440, #2698, Ascend/cann-container-image #46.
 CODES = {
@@ -28,9 +32,9 @@ CODES = {
 
 def _device_nodes(world: World) -> Iterator[Finding]:
     if not world.has_npu and not world.cards:
-        yield ok("no NPU here: the CPU engine serves, for trying and for tests")
+        yield _no_npu(world)
         return
-    missing = [f"/dev/{n}" for n in NODES if not world.path(f"dev/{n}").exists()]
+    missing = [f"/dev/{n}" for n in NODES if not world.has_node(n)]
     if not world.cards:
         missing.append("/dev/davinci0, 1, …")
     if missing:
@@ -38,6 +42,15 @@ def _device_nodes(world: World) -> Iterator[Finding]:
         yield failure(f"{', '.join(missing)} not here", remedy)
     else:
         yield ok(f"cards {', '.join(map(str, world.cards))}")
+
+
+def _no_npu(world: World) -> Finding:
+    for device in world.path("sys/bus/pci/devices").glob("*"):
+        place = f"sys/bus/pci/devices/{device.name}"
+        if all(world.text(f"{place}/{word}").startswith(_PCI[word]) for word in _PCI):
+            remedy = "install the driver; in a container pass /dev/davinci_manager, …"
+            return warning(f"an NPU at PCI {device.name}, but no device node", remedy)
+    return ok("no NPU here: the CPU engine serves, for trying and for tests")
 
 
 def _device_access(world: World) -> Iterator[Finding]:
@@ -57,10 +70,14 @@ def _driver_version(world: World) -> Iterator[Finding]:
     if not world.has_npu:
         return
     found = re.search(r"^Version=(\S+)", world.text(VERSION_INFO), re.MULTILINE)
-    numbers = tuple(map(int, re.findall(r"\d+", found[1])[:3])) if found else ()
-    if not found or not numbers:
+    known = release(found[1]) if found else None
+    if not found:
         yield unknown(f"{VERSION_INFO} names no version", "mount that file here")
-    elif numbers < OLDEST_DRIVER:
+    elif not known:
+        yield unknown(
+            f"driver {found[1]!r} is no version", "see that it is 25.5.1 or newer"
+        )
+    elif known < OLDEST_DRIVER:
         remedy = "upgrade the driver to 25.5.1 or newer, or add --enforce-eager"
         yield warning(f"driver {found[1]}", remedy)
     else:
@@ -84,8 +101,11 @@ def _npu_smi(world: World) -> Iterator[Finding]:
         )
     elif said.chips and said.problem:
         yield unknown(f"npu-smi: {said.problem}", "report this release's output")
+    elif said.chips and len(said.chips) < len(world.cards):
+        what = f"npu-smi lists {len(said.chips)} chips of {len(world.cards)} cards"
+        yield warning(what, "see `dmesg`: a card that is lost needs a reset")
     elif said.chips:
-        yield ok(f"npu-smi {said.driver_version}, {len(said.chips)} chips")
+        yield ok(f"npu-smi {said.driver_version or '(?)'}, {len(said.chips)} chips")
     else:
         known = [CODES[code] for code in CODES if f"ret is {code}" in str(said.problem)]
         cause, remedy = known[0] if known else ("", "see that it works on the host")
@@ -106,13 +126,13 @@ def _npu_health(world: World) -> Iterator[Finding]:
     for chip in _chips(world):
         where = f"card {chip.npu} chip {chip.chip}"
         if chip.health is None:
-            yield unknown(f"{where} tells no health", "look at `npu-smi info` yourself")
+            yield unknown(f"{where} tells no health", _LOOK)
         elif chip.health == "Warning":
             yield warning(f"{where} is in {chip.health}", "read `npu-smi info -t health`")
         elif chip.health != "OK":
             yield failure(f"{where} is in {chip.health}", "reset or replace the card")
     if _chips(world) and all(chip.health == "OK" for chip in _chips(world)):
-        yield ok("every chip says OK")
+        yield _unread(world) or ok("every chip says OK")
 
 
 def _npu_holders(world: World) -> Iterator[Finding]:
@@ -125,10 +145,21 @@ def _npu_holders(world: World) -> Iterator[Finding]:
     said = world.npu_smi
     if held or not _chips(world) or isinstance(said, str):
         return
-    if said.problem:
-        yield unknown(f"npu-smi: {said.problem}", "look at `npu-smi info` yourself")
+    if said.silent_npus:
+        what = (
+            f"npu-smi tells no processes of NPU {', '.join(map(str, said.silent_npus))}"
+        )
+        yield unknown(what, _LOOK)
     else:
-        yield ok("no process holds a chip")
+        yield _unread(world) or ok("npu-smi names no process that holds a chip")
+
+
+def _unread(world: World) -> Finding | None:
+    """Say that a part of the table is not known, so that nothing holds for all of it."""
+    said = world.npu_smi
+    if isinstance(said, str) or not said.problem:
+        return None
+    return unknown(f"npu-smi: {said.problem}", _LOOK)
 
 
 def _chips(world: World) -> tuple[Chip, ...]:

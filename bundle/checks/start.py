@@ -117,11 +117,13 @@ def _ports(start: Start) -> Iterator[Finding]:
     ports = [SERVER_PORT, *([EXPORTER_PORT] if start.settings.supervise_exporter else [])]
     for port in ports:
         where = f"port {port} on {start.settings.listen_address}"
-        if reason := host.bind_error(start.settings.listen_address, port):
-            yield failure(
-                f"{where}: {reason}",
-                f"end what listens there (`ss -ltnp 'sport = :{port}'` names it)",
-            )
+        reason = host.bind_error(start.settings.listen_address, port)
+        if reason == host.TAKEN:
+            remedy = f"end what listens there (`ss -ltnp 'sport = :{port}'` names it)"
+            yield failure(f"{where}: {reason}", remedy)
+        elif reason:
+            remedy = "set BUNDLE_LISTEN_ADDRESS to an address of this host, or unset it"
+            yield failure(f"{where}: {reason}", remedy)
         else:
             yield ok(f"{where} is free")
 

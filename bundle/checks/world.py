@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from dataclasses import dataclass
 from functools import cached_property
@@ -38,6 +39,10 @@ class World:
         except OSError:
             return ""
 
+    def has_node(self, name: str) -> bool:
+        """Whether a device is there; Docker makes a folder of what `-v` does not find."""
+        return self.path(f"dev/{name}").exists() and not self.path(f"dev/{name}").is_dir()
+
     @property
     def has_npu(self) -> bool:
         """Whether the driver's manager device is there."""
@@ -51,10 +56,10 @@ class World:
     @property
     def in_container(self) -> bool:
         """Whether this is a container of Docker, containerd or Kubernetes."""
-        marks = ("/.dockerenv", "/run/.containerenv")
-        return "KUBERNETES_SERVICE_HOST" in self.environ or any(
-            self.path(mark).exists() for mark in marks
-        )
+        marks = ("/.dockerenv", "/run/.containerenv", "/run/systemd/container")
+        return bool(
+            {"KUBERNETES_SERVICE_HOST", "container"} & self.environ.keys()
+        ) or any(self.path(mark).exists() for mark in marks)
 
     @property
     def npu_smi(self) -> Readings | str:
@@ -76,4 +81,5 @@ class World:
         """Numbers of the cards' device nodes; they may have gaps."""
         nodes = self.path("dev").glob("davinci[0-9]*")
         numbers = (node.name[len("davinci") :] for node in nodes)
-        return sorted(int(number) for number in numbers if number.isdigit())
+        known = [number for number in numbers if re.fullmatch("[0-9]{1,4}", number)]
+        return sorted(int(n) for n in known if self.has_node(f"davinci{n}"))

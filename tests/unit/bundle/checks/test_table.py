@@ -69,6 +69,45 @@ def old_driver(host: Host) -> None:
     host.write("usr/local/Ascend/driver/version.info", "Version=25.2.3\n")
 
 
+def driver(version: str) -> Callable[[Host], None]:
+    """Give what makes the driver one of that version."""
+    path = "usr/local/Ascend/driver/version.info"
+    return lambda host: host.write(path, f"Version={version}\n")
+
+
+def folders_for_nodes(host: Host) -> None:
+    """What `docker run -v /dev/hisi_hdc:/dev/hisi_hdc` makes on a host without it."""
+    (host.root / "dev/hisi_hdc").unlink()
+    (host.root / "dev/hisi_hdc").mkdir()
+
+
+def lost_card(host: Host) -> None:
+    for number in range(1, 8):
+        host.write(f"dev/davinci{number}")
+
+
+def sick_and_unread(host: Host) -> None:
+    host.npu_smi = host.npu_smi.replace("| 4     910B3", "| ?     910B3")
+
+
+def silent(host: Host) -> None:
+    line = "| No running processes found in NPU 4 |\n"
+    host.npu_smi = host.npu_smi.replace(line, "")
+
+
+def held_by_a_bar(host: Host) -> None:
+    held(host)
+    host.npu_smi = host.npu_smi.replace("VLLM::EngineCore", "a | b")
+
+
+def no_memory_told(host: Host) -> None:
+    host.write("proc/meminfo", "MemTotal: 64000000 kB\n")
+
+
+def cut_passwd(host: Host) -> None:
+    host.write("etc/passwd", f"HwHiAiUser:x:{os.getuid()}\n")
+
+
 def held_elsewhere(host: Host) -> None:
     host.npu_smi = (SAMPLES / "err-8005.txt").read_text()
 
@@ -222,6 +261,16 @@ SPOILED: tuple[tuple[Callable[[Host], None], str, str], ...] = (
     (warned, "npu-health", WARNING),
     (old_driver, "driver-version", WARNING),  # 22, 30
     (no_driver_version, "driver-version", UNKNOWN),
+    (driver("25.5.RC1"), "driver-version", WARNING),
+    (driver("V100R001C25"), "driver-version", UNKNOWN),
+    (driver(""), "driver-version", UNKNOWN),
+    (folders_for_nodes, "device-nodes", FAILURE),
+    (lost_card, "npu-smi", WARNING),
+    (sick_and_unread, "npu-health", UNKNOWN),
+    (silent, "npu-holders", UNKNOWN),
+    (held_by_a_bar, "npu-holders", UNKNOWN),
+    (no_memory_told, "host-memory", UNKNOWN),
+    (cut_passwd, "user", FAILURE),
     (nfs, "metrics-folder", FAILURE),  # 31
     (variable("VLLM_USE_MODELSCOPE", "1"), "modelscope", WARNING),  # 32
     (variable("VLLM_PORT", "tcp://10.0.0.1:8000"), "service-links", FAILURE),
@@ -283,6 +332,33 @@ def test_a_node_of_others_is_found(
     monkeypatch.setattr("os.access", lambda path, _: path.name != "davinci0")
 
     assert levels(host)["device-access"] == {FAILURE}
+
+
+def test_a_card_without_a_driver_is_told(tmp_path: Path) -> None:
+    host = healthy(tmp_path, "cpu")
+    for word, text in (("vendor", "0x19e5\n"), ("class", "0x120000\n")):
+        host.write(f"sys/bus/pci/devices/0000:c1:00.0/{word}", text)
+
+    assert levels(host)["device-nodes"] == {WARNING}
+
+
+@pytest.mark.parametrize(
+    ("compose", "server", "level"),
+    [
+        ("2.20.3\n", "27.0.1\n", WARNING),
+        ("2.24.0-rc.1\n", "27.0.1\n", WARNING),
+        ("unknown shorthand flag: 's' in -s\n", "27.0.1\n", UNKNOWN),
+        ("", "27.0.1\n", UNKNOWN),
+        ("2.40.1\n", "Cannot connect to the Docker daemon at unix://\n", WARNING),
+    ],
+)
+def test_docker_that_cannot_be_used_is_found(
+    tmp_path: Path, compose: str, server: str, level: str
+) -> None:
+    host = healthy(tmp_path, "atlas-a2", "bare")
+    host.compose, host.docker = compose, server
+
+    assert level in levels(host)["docker"]
 
 
 def test_a_hung_card_is_a_finding(tmp_path: Path) -> None:
