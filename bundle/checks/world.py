@@ -32,6 +32,23 @@ class World:
         """Give an absolute path below the root folder."""
         return self.root / name.lstrip("/")
 
+    def place(self, name: str) -> str:
+        """Give what a path means to this process: relative, with `..` and links."""
+        root, place = self.root.resolve(), self.path(str(Path.cwd() / name)).resolve()
+        inside = place.is_relative_to(root)
+        return str(Path("/") / place.relative_to(root) if inside else place)
+
+    def file_system(self, place: str) -> str | None:
+        """Give the type of the file system that an absolute path is on, if it is told."""
+        kind, longest = None, -1
+        for line in self.text("/proc/mounts").splitlines():
+            words = [_unescaped(word) for word in line.split(" ")]
+            above = words[1].rstrip("/") + "/" if len(words) > 2 else ""  # noqa: PLR2004 - source, folder, type
+            # A later mount on the same folder hides the earlier one.
+            if above and f"{place}/".startswith(above) and len(above) >= longest:
+                kind, longest = words[2], len(above)
+        return kind
+
     def text(self, name: str) -> str:
         """Give a file's text; empty if there is none that can be read."""
         try:
@@ -83,3 +100,8 @@ class World:
         numbers = (node.name[len("davinci") :] for node in nodes)
         known = [number for number in numbers if re.fullmatch("[0-9]{1,4}", number)]
         return sorted(int(n) for n in known if self.has_node(f"davinci{n}"))
+
+
+def _unescaped(word: str) -> str:
+    r"""Give a word of /proc/mounts, where a space is `\040`."""
+    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), word)

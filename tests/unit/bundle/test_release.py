@@ -7,8 +7,8 @@ import pytest
 from bundle.release import first_release, release
 
 # As drivers, CANN and Compose print them, the oldest first.
-RISING = """23.0.2.1 25.2.3 25.3.rc1 25.5.RC1 25.5 25.5.1.rc2 25.5.1 25.5.2 25.6.rc1.b218
-25.6.0 25.10.0 26.0.rc1""".split()
+RISING = ["23.0.2.1", "25.2.3", "25.3.rc1", "25.5.RC1", "25.5", "25.5.1.rc2", "25.5.1"]
+RISING += ["25.5.2", "25.6.rc1.b218", "25.6.0", "25.10.0", "26.0.rc1"]
 
 
 def test_a_candidate_comes_before_its_release() -> None:

@@ -160,6 +160,25 @@ def old_cann(host: Host) -> None:
     host.write(f"{CANN}/x86_64-linux/ascend_toolkit_install.info", "version=8.0.RC2\n")
 
 
+def cann(version: str) -> Callable[[Host], None]:
+    """Give what makes CANN one of that version."""
+    path = f"{CANN}/x86_64-linux/ascend_toolkit_install.info"
+    return lambda host: host.write(path, f"version={version}\n")
+
+
+def two_canns(host: Host) -> None:
+    """Another CANN is sourced than the one that is installed in the usual place."""
+    info = "opt/cann/x86_64-linux/ascend_toolkit_install.info"
+    host.write(info, "version=8.5.0\n")
+    host.environ["ASCEND_HOME_PATH"] = "/opt/cann"
+
+
+def empty_mount(host: Host) -> None:
+    """What Docker makes where the host's file is missing."""
+    (host.root / "etc/ascend_install.info").unlink()
+    (host.root / "etc/ascend_install.info").mkdir()
+
+
 def nameless(host: Host) -> None:
     host.write("etc/passwd", f"other:x:{os.getuid() + 1}:1::/:/bin/sh\n")
 
@@ -214,6 +233,7 @@ def small_card(host: Host) -> None:
 
 def nfs(host: Host) -> None:
     host.write("proc/mounts", "a / overlay rw 0 0\nb /metrics nfs4 rw 0 0\n")
+    (host.root / "metrics/vllm").mkdir(parents=True)
     host.environ["PROMETHEUS_MULTIPROC_DIR"] = "/metrics/vllm"
 
 
@@ -241,7 +261,18 @@ SPOILED: tuple[tuple[Callable[[Host], None], str, str], ...] = (
     (taken_elsewhere, "npu-smi", FAILURE),  # 6
     (other_layout, "npu-smi", FAILURE),
     (variable("ASCEND_RT_VISIBLE_DEVICES", "3"), "visible-devices", FAILURE),  # 8, 9, 10
-    (variable("ASCEND_RT_VISIBLE_DEVICES", "all"), "visible-devices", UNKNOWN),
+    (variable("ASCEND_RT_VISIBLE_DEVICES", "all"), "visible-devices", FAILURE),
+    (cann("9.10.0"), "cann-version", WARNING),
+    (cann("9.1.RC1"), "cann-version", WARNING),
+    (cann("V100R001C25"), "cann-version", UNKNOWN),
+    (cann(""), "cann-version", UNKNOWN),
+    (two_canns, "cann-version", WARNING),
+    (variable("ASCEND_HOME_PATH", "/opt/none"), "cann-sourced", FAILURE),
+    (empty_mount, "mounts", WARNING),
+    (variable("LD_PRELOAD", "/usr/local"), "preload", FAILURE),
+    (variable("LD_PRELOAD", "/usr/$LIB/x.so"), "preload", UNKNOWN),
+    (variable("VLLM_PORT", "abc"), "service-links", FAILURE),
+    (variable("PROMETHEUS_MULTIPROC_DIR", "/nowhere"), "metrics-folder", FAILURE),
     (plugin_of_a3, "plugin", FAILURE),  # 13, 14
     (no_plugin, "plugin", FAILURE),
     (two_tritons, "versions", FAILURE),  # 16
