@@ -105,6 +105,15 @@ def shm_size(root: Path = Path("/")) -> int:
     return stat.f_frsize * stat.f_blocks
 
 
+def shm_free(root: Path = Path("/")) -> int:
+    """Bytes of `/dev/shm` that are not taken; 0 if it is not there."""
+    try:
+        stat = os.statvfs(root / "dev/shm")
+    except OSError:
+        return 0
+    return stat.f_frsize * stat.f_bavail
+
+
 def bind_error(address: str, port: int) -> str:
     """Why nothing can listen there, `TAKEN` or another reason; empty if it can."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET

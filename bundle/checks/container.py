@@ -129,6 +129,9 @@ def _shm(world: World) -> Iterator[Finding]:
             f"{need / host.GIB:.1f} GiB",
             "give the container shm_size: 1gb (docker run --shm-size=1g)",
         )
+    elif (free := host.shm_free(world.root)) < need / 2 and not world.is_up:
+        what = f"/dev/shm has {free / host.GIB:.2f} of {found / host.GIB:.1f} GiB free"  # noqa: S108
+        yield warning(what, "remove what an engine that died has left (`ls -l /dev/shm`)")
     else:
         yield ok(f"/dev/shm has {found / host.GIB:.1f} GiB")  # noqa: S108
 

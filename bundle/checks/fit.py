@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from bundle import host, manifest, memory
 from bundle.checks.finding import Check, Finding, failure, ok, unknown
+from bundle.errors import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from bundle.checks.start import Start
     from bundle.npu_smi import Chip
@@ -17,10 +19,25 @@ if TYPE_CHECKING:
 def _weights(start: Start) -> Iterator[Finding]:
     # Hashing also reads the files into the page cache, where the engine then finds them.
     problems = manifest.check(start.weights, hashes=start.hashes)
+    if not problems:
+        problems = list(_strangers(start.weights))
     for problem in problems:
         yield failure(problem.what, problem.remedy)
     if not problems:
-        yield ok(f"{start.weights}, {memory.gib(memory.weights_bytes(start.weights))}")
+        size = memory.gib(memory.weights_bytes(start.weights))
+        how = "" if start.hashes else " (by size; a start reads every byte)"
+        yield ok(f"{start.weights}, {size}{how}")
+
+
+def _strangers(folder: Path) -> Iterator[Problem]:
+    """The engine reads every weight file that lies there."""
+    found = manifest.read(folder)
+    known = set() if isinstance(found, Problem) else found.files.keys()
+    names = {path.name for path in folder.glob("*.safetensors")}
+    if not names:
+        yield Problem(f"{folder} has no *.safetensors", manifest.REMEDY)
+    for name in sorted(names - known):
+        yield Problem(f"{folder / name} is not in its manifest", "move that file away")
 
 
 def _memory(start: Start) -> Iterator[Finding]:

@@ -16,8 +16,9 @@ names += ("triton", "triton-ascend")
 found = {}
 for one in distributions():
     name = (one.metadata["Name"] or "").lower().replace("_", "-")
-    if name in names:
-        found[name] = one.version
+    if name not in names or name in found:
+        continue  # Python imports the first of two
+    found[name] = str(one.version)
     if name == "vllm-ascend":
         path = one.locate_file("vllm_ascend/_build_info.py")
         try:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shlex
 import threading
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING
 
 from bundle import host, toolchain
-from bundle.checks.finding import Check, Finding, failure, ok
+from bundle.checks.finding import Check, Finding, failure, ok, warning
 from bundle.checks.packages import packages
 from bundle.checks.world import World
 from bundle.settings import EXPORTER_PORT, SERVER_PORT
@@ -23,12 +23,24 @@ if TYPE_CHECKING:
     from bundle.settings import Settings
 
 _ONE_AT_A_TIME = threading.Lock()
+# What the engine would take from the words, and the checks from the setting.
+OWN_FLAGS = {
+    "--dtype": "BUNDLE_DTYPE",
+    "--max-model-len": "BUNDLE_MAX_MODEL_LEN",
+    "--max-num-seqs": "BUNDLE_MAX_NUM_SEQS",
+    "--gpu-memory-utilization": "BUNDLE_MEMORY_UTILIZATION",
+    "--tensor-parallel-size": "BUNDLE_TENSOR_PARALLEL_SIZE",
+    "-tp": "BUNDLE_TENSOR_PARALLEL_SIZE",
+    "--data-parallel-size": "BUNDLE_DATA_PARALLEL_SIZE",
+    "-dp": "BUNDLE_DATA_PARALLEL_SIZE",
+    "--host": "BUNDLE_LISTEN_ADDRESS",
+}
 _PROBE_BYTES = 1 << 20  # a full disk may still take a small file
 
 
 @dataclass(frozen=True, kw_only=True)
 class Start(World):
-    """The world, and what is to be started in it, or `is_up` already.
+    """The world, and what is to be started in it.
 
     `hashes` says whether to read every weight file.
     """
@@ -37,7 +49,6 @@ class Start(World):
     model: Model
     family: Family
     hashes: bool = True
-    is_up: bool = False
 
     @property
     def has_npu(self) -> bool:
@@ -94,25 +105,47 @@ def _weights_format(start: Start) -> Iterator[Finding]:
 
 def _dtype(start: Start) -> Iterator[Finding]:
     """vllm-ascend #9294."""
-    if start.family == "atlas-310p" and start.settings.dtype == "bfloat16":
+    if start.family != "atlas-310p" or start.family not in start.model.serving:
+        return
+    if start.dtype == "bfloat16":
         yield failure(
-            "BUNDLE_DTYPE='bfloat16': the 310P computes no bfloat16",
-            "set it to float16, or unset it",
+            f"BUNDLE_DTYPE={start.settings.dtype!r}: the 310P computes no bfloat16",
+            "set it to float16",
         )
 
 
 def _extra_args(start: Start) -> Iterator[Finding]:
     words = shlex.split(start.settings.extra_args)
-    if any(word.split("=")[0] == "--api-key" for word in words):
+    # vLLM reads `--api_key` too, and the beginning of a name.
+    flags = {word.split("=")[0].replace("_", "-") for word in words if word[:1] == "-"}
+    if any(len(flag) > len("--api-") and "--api-key".startswith(flag) for flag in flags):
         yield failure(
             "BUNDLE_EXTRA_ARGS has --api-key, and a command line is readable by others",
             "write the key to a file and set BUNDLE_API_KEY_FILE to its path",
         )
+    for flag in sorted(flags & OWN_FLAGS.keys()):
+        what = f"BUNDLE_EXTRA_ARGS has {flag}, which no check sees"
+        yield warning(what, f"set {OWN_FLAGS[flag]} instead")
+
+
+def _cards(start: Start) -> Iterator[Finding]:
+    """Each rank of the engine takes a device node of its own."""
+    if not start.has_npu:
+        return
+    settings = start.settings
+    need = settings.tensor_parallel_size * settings.data_parallel_size
+    visible = start.environ.get("ASCEND_RT_VISIBLE_DEVICES", "").split(",")
+    here = min(len(start.cards), len(visible)) if visible != [""] else len(start.cards)
+    if need > here:
+        remedy = "set BUNDLE_TENSOR_PARALLEL_SIZE lower, or pass more cards"
+        yield failure(f"{need} cards are asked for, {here} may be used", remedy)
+    else:
+        yield ok(f"{need} of {here} cards")
 
 
 def _ports(start: Start) -> Iterator[Finding]:
     if start.is_up:
-        yield ok(f"the server is up on port {SERVER_PORT}")
+        yield ok(f"a server is up at {start.settings.server_url}")
         return
     ports = [SERVER_PORT, *([EXPORTER_PORT] if start.settings.supervise_exporter else [])]
     for port in ports:
@@ -148,11 +181,10 @@ def _writable(name: str, folder: Path) -> Iterator[Finding]:
     """Write what a full disk or a folder of others would not take."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / ".writable").write_bytes(bytes(_PROBE_BYTES))
-        (folder / ".writable").unlink()
+        with NamedTemporaryFile(dir=folder, prefix=".writable-") as probe:
+            probe.write(bytes(_PROBE_BYTES))
+            probe.flush()
     except OSError as error:
-        with suppress(OSError):
-            (folder / ".writable").unlink(missing_ok=True)
         yield failure(
             f"{name}={str(folder)!r} cannot be written: {error.strerror}",
             "free its disk, or set it to a folder that this user can write",
@@ -166,6 +198,7 @@ CHECKS = (
     Check("weights-format", _weights_format),
     Check("dtype", _dtype),
     Check("extra-args", _extra_args),
+    Check("cards", _cards),
     Check("ports", _ports),
     Check("toolchain", _toolchain),
     Check("folders", _folders),

@@ -27,6 +27,7 @@ class World:
     root: Path = Path("/")
     run: Callable[[Sequence[str]], str] = ask
     uid: int = os.getuid()
+    is_up: bool = False  # a server that has its memory and its ports
 
     def path(self, name: str) -> Path:
         """Give an absolute path below the root folder."""

