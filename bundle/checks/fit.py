@@ -61,12 +61,18 @@ def _kv_cache(start: Start) -> Iterator[Finding]:
         return
     cache, length = _cache_bytes(start), _length(start)
     per_token = memory.kv_bytes_per_token(start.weights, start.dtype)
-    if cache and per_token * length > cache:
+    longest = memory.longest_context(start.weights)
+    if longest is not None and length > longest:
+        what = f"BUNDLE_MAX_MODEL_LEN={length}, the model takes {longest} at most"
+        yield failure(what, f"set it to {longest} or less, or unset it")
+    elif cache and per_token * length > cache:
         yield failure(
             f"one request of {length} tokens needs {memory.gib(per_token * length)} of "
             f"KV cache ({per_token} bytes a token), there are {memory.gib(cache)}",
             f"set BUNDLE_MAX_MODEL_LEN to {cache // per_token} or less",
         )
+    else:
+        yield ok(f"a request of {length} tokens needs {memory.gib(per_token * length)}")
 
 
 def _hbm(start: Start) -> Iterator[Finding]:
@@ -80,7 +86,7 @@ def _hbm(start: Start) -> Iterator[Finding]:
 
 def _chip_memory(start: Start, chip: Chip) -> Iterator[Finding]:
     total, used = chip.hbm_total_bytes, chip.hbm_used_bytes
-    if not total:  # the 310P has no HBM, and tells its DDR
+    if start.family == "atlas-310p":  # it has no HBM, and tells its DDR
         total, used = chip.memory_total_bytes, chip.memory_used_bytes
     where, share = f"card {chip.npu} chip {chip.chip}", start.settings.memory_utilization
     if not total or used is None:

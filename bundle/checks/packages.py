@@ -37,7 +37,7 @@ def packages(run: Callable[[Sequence[str]], str], python: str) -> dict[str, str]
     except OSError as error:  # a TimeoutError is one
         return str(error.strerror or error)
     try:
-        found: dict[str, str] = json.loads(lines[-1])
+        found = json.loads(lines[-1])
     except ValueError:
         return lines[-1]
-    return found
+    return found if isinstance(found, dict) else lines[-1]

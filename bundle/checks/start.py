@@ -34,6 +34,7 @@ OWN_FLAGS = {
     "--data-parallel-size": "BUNDLE_DATA_PARALLEL_SIZE",
     "-dp": "BUNDLE_DATA_PARALLEL_SIZE",
     "--host": "BUNDLE_LISTEN_ADDRESS",
+    "--config": "the flags themselves",
 }
 _PROBE_BYTES = 1 << 20  # a full disk may still take a small file
 
@@ -174,7 +175,7 @@ def _toolchain(start: Start) -> Iterator[Finding]:
 def _folders(start: Start) -> Iterator[Finding]:
     yield from _writable("BUNDLE_RUN_DIR", start.settings.run_dir)
     if cache := start.environ.get("VLLM_CACHE_ROOT"):
-        yield from _writable("VLLM_CACHE_ROOT", Path(cache))
+        yield from _writable("VLLM_CACHE_ROOT", Path(cache).expanduser())  # as vLLM does
 
 
 def _writable(name: str, folder: Path) -> Iterator[Finding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -149,6 +150,17 @@ def no_atb(host: Host) -> None:
     del host.environ["ATB_HOME_PATH"]
 
 
+def not_sourced(host: Host) -> None:
+    """What `docker exec` gives where `~/.bashrc` sources CANN."""
+    for name in ("ASCEND_HOME_PATH", "ATB_HOME_PATH", "LD_LIBRARY_PATH"):
+        del host.environ[name]
+
+
+def no_cann(host: Host) -> None:
+    not_sourced(host)
+    shutil.rmtree(host.root / "usr/local/Ascend/ascend-toolkit")
+
+
 def no_driver_library(host: Host) -> None:
     (host.root / "usr/local/libraries/libascend_hal.so").unlink()
 
@@ -248,8 +260,17 @@ def no_weights(host: Host) -> None:
     manifest.write(weights_of(host), {"id": "made"})
 
 
+def too_long(host: Host) -> None:
+    host.settings["MAX_MODEL_LEN"] = "9000"
+
+
 def full_card(host: Host) -> None:
     host.npu_smi = host.npu_smi.replace("0    / 32768", "9000 / 32768", 1)
+
+
+def unread_hbm(host: Host) -> None:
+    """Its DDR is told, and is not what the engine computes in."""
+    host.npu_smi = host.npu_smi.replace("0    / 32768", "NA   / 32768", 1)
 
 
 def small_card(host: Host) -> None:
@@ -281,6 +302,8 @@ SPOILED: tuple[tuple[Callable[[Host], None], str, str], ...] = (
     (no_driver_library, "libraries", FAILURE),  # 1
     (no_hccl, "libraries", FAILURE),  # 2
     (no_atb, "cann-sourced", FAILURE),  # 3
+    (not_sourced, "cann-sourced", FAILURE),  # 18
+    (no_cann, "cann-sourced", FAILURE),
     (old_cann, "cann-version", WARNING),  # 4, 11
     (held_elsewhere, "npu-smi", FAILURE),  # 5
     (taken_elsewhere, "npu-smi", FAILURE),  # 6
@@ -311,6 +334,7 @@ SPOILED: tuple[tuple[Callable[[Host], None], str, str], ...] = (
     (nameless, "user", FAILURE),  # 20
     (full_card, "hbm", FAILURE),  # 21
     (small_card, "hbm", FAILURE),
+    (unread_hbm, "hbm", UNKNOWN),
     (held, "npu-holders", WARNING),  # 7, 28, 34
     (held_by_what_cannot_be_read, "npu-holders", UNKNOWN),
     (sick, "npu-health", FAILURE),  # 29
@@ -341,6 +365,7 @@ SPOILED: tuple[tuple[Callable[[Host], None], str, str], ...] = (
     (package("torch", "None"), "versions", FAILURE),
     (no_torch_at_all, "versions", FAILURE),
     (package("torch-npu", "2.10.0.post4.dev1"), "versions", WARNING),
+    (too_long, "kv-cache", FAILURE),
     (stranger_beside, "weights", FAILURE),
     (no_weights, "weights", FAILURE),
     (setting("TENSOR_PARALLEL_SIZE", "2"), "cards", FAILURE),
@@ -387,6 +412,18 @@ def test_an_engine_that_is_not_for_the_cpu_is_found(tmp_path: Path) -> None:
 
     host.packages["vllm"] = "0.23.0+cpu"
     assert "engine" not in levels(host)
+
+
+def test_the_home_of_a_cache_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`~` is expanded as vLLM does; a home that is a file takes no folder."""
+    host = healthy(tmp_path, "cpu")
+    host.write("home")
+    monkeypatch.setenv("HOME", str(host.root / "home"))
+    host.environ["VLLM_CACHE_ROOT"] = "~/.cache"
+
+    assert levels(host)["folders"] == {FAILURE}
 
 
 @pytest.mark.parametrize("address", ["foo..bar", "no-such-host.invalid", "192.0.2.1"])
@@ -493,6 +530,26 @@ def test_a_check_that_breaks_is_never_good(tmp_path: Path) -> None:
 
     assert finding.level == UNKNOWN
     assert "ZeroDivisionError" in finding.found
+
+
+def test_a_finding_is_one_short_line(tmp_path: Path) -> None:
+    host = healthy(tmp_path, "atlas-a2")
+    driver("9" * 5000)(host)
+    host.environ["LD_PRELOAD"] = "/\x1b[2J/x"
+
+    for _, finding in run_all(CHECKS, host.start):
+        assert len(finding.found) < 600
+        assert finding.found.isprintable()
+
+
+@pytest.mark.parametrize("said", ["[1]", "null", "1", "", "Traceback"])
+def test_a_python_that_says_something_else_does_not_run(
+    tmp_path: Path, said: str
+) -> None:
+    host = healthy(tmp_path, "cpu")
+    host.run = lambda command: said  # type: ignore[method-assign]  # noqa: ARG005 - as `run` has it
+
+    assert levels(host)["engine"] == {FAILURE}
 
 
 def test_every_check_has_its_heading_in_the_runbook() -> None:
