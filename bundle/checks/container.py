@@ -21,6 +21,7 @@ INSTALL_INFO = "/usr/local/Ascend/ascend-toolkit/latest"
 DRIVER_LIBRARY = "libascend_hal.so"
 LIBRARIES = (DRIVER_LIBRARY, "libascendcl.so", "libhccl.so", "libatb.so")
 _VERSION = re.compile(r"^version=(\S+)", re.MULTILINE)
+_OF_THE_FOLDER = re.compile(r"/cann-([^/]+)$")
 HOMES = ("ASCEND_HOME_PATH", "ATB_HOME_PATH")
 MOUNTS = (
     "/usr/local/Ascend/driver/lib64",
@@ -105,6 +106,7 @@ def _cann_version(world: World) -> Iterator[Finding]:
     infos = world.path(home).glob("*/ascend_toolkit_install.info")
     texts = [info.read_text(errors="replace") for info in infos]
     found = sorted({version for text in texts for version in _VERSION.findall(text)})
+    found = found or _OF_THE_FOLDER.findall(str(world.path(home).resolve()))
     known = [release(version) for version in found]
     what, wanted = f"CANN {', '.join(found)}", ".".join(map(str, CANN))
     if not known:

@@ -186,6 +186,12 @@ def two_canns(host: Host) -> None:
     host.environ["ASCEND_HOME_PATH"] = "/opt/cann"
 
 
+def cann_by_name(host: Host) -> None:
+    """The folder alone tells the release."""
+    (host.root / "opt/cann-8.5.0").mkdir(parents=True)
+    host.environ["ASCEND_HOME_PATH"] = "/opt/cann-8.5.0"
+
+
 def empty_mount(host: Host) -> None:
     """What Docker makes where the host's file is missing."""
     (host.root / "etc/ascend_install.info").unlink()
@@ -315,6 +321,7 @@ SPOILED: tuple[tuple[Callable[[Host], None], str, str], ...] = (
     (cann("V100R001C25"), "cann-version", UNKNOWN),
     (cann(""), "cann-version", UNKNOWN),
     (two_canns, "cann-version", WARNING),
+    (cann_by_name, "cann-version", WARNING),
     (variable("ASCEND_HOME_PATH", "/opt/none"), "cann-sourced", FAILURE),
     (empty_mount, "mounts", WARNING),
     (variable("LD_PRELOAD", "/usr/local"), "preload", FAILURE),
