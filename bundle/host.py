@@ -84,9 +84,8 @@ def _cpu_share(folder: Path) -> float | None:
     words = _read(folder / "cpu.max").split() or [
         _read(folder / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period")
     ]
-    if all(word.isdecimal() and int(word) for word in words):
-        return int(words[0]) / int(words[1])
-    return None
+    numbers = [int(word) for word in words if word.isdecimal()]  # not "max", not -1
+    return numbers[0] / numbers[1] if len(numbers) == 2 and numbers[1] else None  # noqa: PLR2004 - quota and period
 
 
 def _read(path: Path) -> str:

@@ -60,20 +60,22 @@ _Folder = Annotated[Path, AfterValidator(Path.absolute)]
 
 def _address(url: str) -> str:
     """Refuse what no client of HTTP can ask; raises `ValueError`."""
+    message = "it must be http://HOST or http://HOST:PORT"
+    if not re.fullmatch(r"https?://[^/?#\\\s\x00-\x1f\x7f]+", url):
+        raise ValueError(message)
     found = urlsplit(url)
     host, port = found.hostname or "", found.port  # a `ValueError` for 99999
     if "[" in found.netloc:
         ipaddress.IPv6Address(host)
-    elif not re.fullmatch(r"[\w.-]+", host, re.ASCII) or port == 0:
-        message = "it must be http://HOST or http://HOST:PORT"
+    elif not re.fullmatch(r"[\w.-]+", host, re.ASCII):
+        raise ValueError(message)
+    if port == 0:
         raise ValueError(message)
     host.encode("idna")  # a `UnicodeError` for a label that is empty or too long
     return url
 
 
-_Url = Annotated[
-    str, Field(pattern=r"^https?://[^/?#\\\s\x00-\x1f\x7f]+$"), AfterValidator(_address)
-]
+_Url = Annotated[str, AfterValidator(_address)]
 
 
 def _one_two_four_eight(number: int) -> int:

@@ -89,6 +89,7 @@ def test_memory_is_bounded_by_every_cgroup_above(
     [
         ({"cpu.max": "50000 100000\n"}, 0.5),
         ({"cpu.max": "max 100000\n"}, None),
+        ({"cpu.max": "50000\n"}, None),
         ({"cpu/cpu.cfs_quota_us": "200000\n", "cpu/cpu.cfs_period_us": "100000\n"}, 2),
         ({"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, None),
         ({}, None),

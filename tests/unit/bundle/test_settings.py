@@ -86,7 +86,14 @@ def test_no_remedy_misleads(name: str, value: str, remedy: str) -> None:
     "url",
     [
         *("http://a..b", "http://[::1", "http://[x]", "ftp://x", "http://", "http://:80"),
-        *("http://h:99999", "http://h:0", "http://h:x", "http://h\x00", "http://h\n"),
+        *(
+            "http://h:99999",
+            "http://h:0",
+            "http://[::1]:0",
+            "http://h:x",
+            "http://h\x00",
+            "http://h\n",
+        ),
         *("http://h/x", "http://h?x", "http://h#x", "http://h\\x", f"http://{'a' * 64}"),
         *("http://.", "http://@", "http://\u6a21", "http:///", "http://u:p@"),
     ],
