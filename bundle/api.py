@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
 
 import requests
+import urllib3
 
 from bundle.errors import CouldNotRun, Problem
 
@@ -18,10 +22,15 @@ if TYPE_CHECKING:
     from bundle.settings import Settings
 
 Message = dict[str, str]
+MOST_BYTES = 64 << 20  # of an answer; the engine's metrics are far below one MiB
 
 
 class ServerError(CouldNotRun):
     """The server did not answer, or answered with an error."""
+
+
+class _TooLarge(requests.RequestException):
+    """The answer has no end."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +44,24 @@ class Reply:
 
 
 @dataclass(frozen=True)
+class _Answer:
+    """What came back, whole."""
+
+    url: str
+    status: int
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        return self.body.decode(errors="replace")
+
+    def json(self) -> Any:  # noqa: ANN401 - whatever the server sent
+        return json.loads(self.body)
+
+
+@dataclass(frozen=True)
 class Server:
-    """A server at `url`; `timeout` is in seconds and holds for each read."""
+    """A server at `url`; `timeout` in seconds holds for the wait, and for the body."""
 
     url: str
     key: SecretStr | None = None
@@ -52,23 +77,25 @@ class Server:
     def healthy(self) -> bool:
         """Whether `GET /health` says 200; a hung engine says so too (vLLM 0.23)."""
         try:
-            return self._get("/health").ok
+            self._get("/health")
         except ServerError:
             return False
+        return True
 
     def served_models(self) -> list[str]:
         """Names under which the server offers models."""
         answer = self._get("/v1/models")
         with _understanding(answer):
-            return [entry["id"] for entry in answer.json()["data"]]
+            return [_str(entry["id"]) for entry in answer.json()["data"]]
 
     def version(self) -> str | None:
         """Version of the engine; `None` if the server does not tell."""
         try:
-            told = self._get("/version").json()["version"]
-        except (ServerError, ValueError, KeyError, TypeError):
+            answer = self._get("/version")
+            with _understanding(answer):
+                return _str(answer.json()["version"])
+        except ServerError:
             return None
-        return str(told)
 
     def metrics(self) -> str:
         """Prometheus text of the engine."""
@@ -82,32 +109,35 @@ class Server:
             told = answer.json()
             choice, usage = told["choices"][0], told["usage"]
             return Reply(
-                choice["message"]["content"] or "",
-                choice["finish_reason"],
-                usage["prompt_tokens"],
-                usage["completion_tokens"],
+                _str(choice["message"]["content"] or ""),
+                _str(choice["finish_reason"]),
+                _int(usage["prompt_tokens"]),
+                _int(usage["completion_tokens"]),
             )
 
-    def _get(self, path: str) -> requests.Response:
+    def _get(self, path: str) -> _Answer:
         return self._send("GET", path)
 
     def _send(
         self, method: str, path: str, body: dict[str, object] | None = None
-    ) -> requests.Response:
+    ) -> _Answer:
         url = self.url + path
         try:
-            answer = requests.request(
-                method, url, json=body, headers=self.headers, timeout=self.timeout
-            )
-        except requests.RequestException as error:
-            raise ServerError(
-                Problem(
-                    f"{url} does not answer: {_reason(error)}",
-                    "start the server with `make up`, or set BUNDLE_SERVER_URL",
-                )
-            ) from error
-        if not answer.ok:
-            found = f"{url} answered {answer.status_code}: {answer.text[:300]}"
+            with requests.request(
+                method,
+                url,
+                json=body,
+                headers=self.headers,
+                timeout=self.timeout,
+                stream=True,
+            ) as response:
+                answer = _Answer(url, response.status_code, _body(response, self.timeout))
+        except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+            raise _no_answer(url, _reason(error)) from error
+        except (OSError, ValueError) as error:  # of the socket; of the address or the key
+            raise _no_answer(url, type(error).__name__) from error
+        if answer.status >= HTTPStatus.BAD_REQUEST:
+            found = f"{url} answered {answer.status}: {answer.text[:300]}"
             raise ServerError(Problem(found, "read the server's log"))
         return answer
 
@@ -117,20 +147,55 @@ def server(settings: Settings, timeout: float = 60.0) -> Server:
     return Server(settings.server_url, settings.api_key, timeout)
 
 
+def _body(response: requests.Response, seconds: float) -> bytes:
+    """Read all of it; raises `requests.Timeout` where it takes longer than `seconds`.
+
+    requests bounds each read only, so a byte a minute would be read for ever.
+    """
+    pieces, size, begun = [], 0, time.monotonic()
+    while piece := response.raw.read1(1 << 16, decode_content=True):
+        pieces.append(piece)
+        size += len(piece)
+        if size > MOST_BYTES:
+            raise _TooLarge
+        if time.monotonic() - begun > seconds:
+            raise requests.Timeout
+    return b"".join(pieces)
+
+
+def _str(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _int(value: object) -> int:
+    if not isinstance(value, int):
+        raise TypeError
+    return value
+
+
 @contextlib.contextmanager
-def _understanding(answer: requests.Response) -> Iterator[None]:
+def _understanding(answer: _Answer) -> Iterator[None]:
     """Turn an answer of another form than OpenAI's into a `ServerError`."""
     try:
         yield
-    except (ValueError, LookupError, TypeError) as error:
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
         found = f"{answer.url} gives no OpenAI answer: {answer.text[:100]!r}"
         remedy = "set BUNDLE_SERVER_URL to an OpenAI-compatible server"
         raise ServerError(Problem(found, remedy)) from error
 
 
-def _reason(error: requests.RequestException) -> str:
-    if isinstance(error, requests.Timeout):
+def _no_answer(url: str, reason: str) -> ServerError:
+    remedy = "start the server with `make up`, or set BUNDLE_SERVER_URL"
+    return ServerError(Problem(f"{url} does not answer: {reason}", remedy))
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, _TooLarge):
+        return f"it sends more than {MOST_BYTES >> 20} MiB"
+    if isinstance(error, (requests.Timeout, urllib3.exceptions.TimeoutError)):
         return "timed out"
-    if isinstance(error, requests.ConnectionError):
+    if isinstance(error, (requests.ConnectionError, urllib3.exceptions.ProtocolError)):
         return "connection refused or broken"
     return type(error).__name__

@@ -37,6 +37,16 @@ def kv_bytes_per_token(folder: Path, dtype: Dtype) -> int:
     return int(2 * config["num_hidden_layers"] * kv_heads * head_size * _BYTES[dtype])
 
 
+def longest_context(folder: Path) -> int | None:
+    """Tokens that the model takes at most, as vLLM reads `config.json`; None: unknown."""
+    config: dict[str, Any] = json.loads((folder / "config.json").read_text())
+    rope = config.get("rope_scaling") or config.get("rope_parameters") or {}
+    if rope.get("rope_type", rope.get("type", "default")) != "default":
+        return None  # it stretches the context, each kind in its own way
+    known = [config.get(key) for key in ("max_position_embeddings", "seq_length")]
+    return min([length for length in known if isinstance(length, int)], default=None)
+
+
 def shortage(
     name: str, weights: int, cache: int, free: int, replicas: int = 1
 ) -> Problem | None:

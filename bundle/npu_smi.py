@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _ROWS = 2  # of a chip
-_DIGITS = r"[0-9]{1,12}"  # a longer number is no reading
+_DIGITS = r"[0-9]{1,8}"  # a longer number is no reading: 8 digits of MB are 95 TiB
+_IDLE = rf"No running processes found in NPU ({_DIGITS})"
+_MOST_WATTS, _MOST_CELSIUS = 10_000, 200  # no chip that still answers has more
+_EXCERPT = 200  # characters of a text that is no table
 _MIB = 1 << 20  # what npu-smi calls MB: a card of 64 GiB has 65536
 
 
@@ -48,11 +51,16 @@ class Chip:
 
 @dataclass(frozen=True)
 class Readings:
-    """All chips of a text; `problem` says what of it could not be read, if anything."""
+    """All chips of a text; `problem` says what of it could not be read, if anything.
+
+    `silent_npus` are those whose processes the text does not tell, not even that there
+    are none.
+    """
 
     driver_version: str | None = None
     chips: tuple[Chip, ...] = ()
     problem: str | None = None
+    silent_npus: tuple[int, ...] = ()
 
 
 @dataclass
@@ -62,6 +70,7 @@ class _Table:
     headers: list[list[str]] = field(default_factory=list)
     chips: list[Chip] = field(default_factory=list)
     processes: dict[tuple[int, int], list[Process]] = field(default_factory=dict)
+    idle: set[int] = field(default_factory=set)  # NPUs that are said to have no process
     unread: int = 0
 
 
@@ -70,31 +79,39 @@ def parse(text: str) -> Readings:
     table = _Table()
     for block in _blocks(text):
         _read_block(table, block)
-    version = re.search(r"Version: (\S+)", text)
+    version = re.search(r"Version: *([0-9][\w.+-]*)", text)
+    told = table.idle | {npu for npu, _ in table.processes}
+    silent = sorted({chip.npu for chip in table.chips} - told)
     chips = tuple(
         Chip(**{**vars(chip), "processes": tuple(table.processes.get(key, ()))})
         for chip in table.chips
         for key in [(chip.npu, chip.chip)]
     )
-    return Readings(version[1] if version else None, chips, _problem(text, table))
+    known = version[1] if version else None
+    return Readings(known, chips, _problem(text, table), tuple(silent))
 
 
 def _problem(text: str, table: _Table) -> str | None:
     if not table.chips:
-        head = " / ".join(line.strip() for line in text.splitlines()[:2] if line.strip())
-        return f"it lists no chip; it says: {head or '(nothing)'}"
-    return f"{table.unread} blocks could not be read" if table.unread else None
+        lines = [line.strip("| \t\r") for line in text.split("\n")]
+        head = " / ".join([line for line in lines if line.strip("+-=")][:2])
+        return f"it lists no chip; it says: {head[:_EXCERPT] or '(nothing)'}"
+    strange = table.processes.keys() - {(chip.npu, chip.chip) for chip in table.chips}
+    unread = table.unread + len(strange)
+    return f"{unread} blocks could not be read" if unread else None
 
 
 def _blocks(text: str) -> Iterator[list[list[str]]]:
-    """Give the cells of the rows between two rulers; a row that is cut is left out."""
+    """Give the cells of the rows between two rulers; a row that is cut has none."""
     rows: list[list[str]] = []
-    for line in map(str.strip, text.splitlines()):
+    for line in map(str.strip, text.split("\n")):
         if line.startswith("+"):
             yield rows
             rows = []
         elif len(line) > 1 and line.startswith("|") and line.endswith("|"):
             rows.append([cell.strip() for cell in line[1:-1].split("|")])
+        elif line.startswith("|") or line.endswith("|"):
+            rows.append([])
     yield rows
 
 
@@ -115,7 +132,9 @@ def _read_chip(table: _Table, rows: list[list[str]]) -> None:
     npu, name = first.get("NPU", first.get("NPU ID", "")), first.get("Name", "")
     # The 950 has one chip on a card, and neither a header nor a number for it.
     chip = second.get("Chip", "") if table.headers[1][0] else "0"
-    if _is_id(npu) and _is_id(chip) and name and not name.isdecimal():
+    known = {(one.npu, one.chip) for one in table.chips}
+    ids = _is_id(npu) and _is_id(chip) and (int(npu), int(chip)) not in known
+    if ids and name and not name.isdecimal():
         table.chips.append(_chip(int(npu), int(chip), name, {**second, **first}))
     else:
         table.unread += 1
@@ -123,7 +142,7 @@ def _read_chip(table: _Table, rows: list[list[str]]) -> None:
 
 def _chip(npu: int, chip: int, name: str, values: Mapping[str, str]) -> Chip:
     hbm, memory = (_pair(values.get(f"{n}-Usage(MB)", "")) for n in ("HBM", "Memory"))
-    percent = _number(values.get("AICore(%)", values.get("NPU Util(%)", "")))
+    percent = _number(values.get("AICore(%)", values.get("NPU Util(%)", "")), 100)
     bus, health = values.get("Bus-Id", ""), values.get("Health", "")
     return Chip(
         npu,
@@ -131,9 +150,9 @@ def _chip(npu: int, chip: int, name: str, values: Mapping[str, str]) -> Chip:
         name,
         health if health.isalpha() else None,
         bus if re.fullmatch(r"[\dA-Fa-f]+:[\dA-Fa-f]+:[\dA-Fa-f.]+", bus) else None,
-        _number(values.get("Power(W)", "")),
-        _number(values.get("Temp(C)", "")),
-        None if percent is None or percent > 100 else percent / 100,  # noqa: PLR2004
+        _number(values.get("Power(W)", ""), _MOST_WATTS),
+        _number(values.get("Temp(C)", ""), _MOST_CELSIUS),
+        None if percent is None else percent / 100,
         *hbm,
         *memory,
     )
@@ -143,13 +162,15 @@ def _read_processes(table: _Table, rows: list[list[str]]) -> None:
     for row in rows:
         values = _values(table.headers[0], row)
         numbers = [values.get(name, "") for name in ("NPU", "Chip", "Process id")]
-        if all(map(_is_id, numbers)):
+        if idle := re.fullmatch(_IDLE, "".join(row)):
+            table.idle.add(int(idle[1]))
+        elif all(map(_is_id, numbers)):
             npu, chip, pid = map(int, numbers)
-            held = _number(values.get("Process memory(MB)", ""))
-            size = None if held is None else int(held) * _MIB
+            held = values.get("Process memory(MB)", "")
+            size = int(held) * _MIB if _is_id(held) else None
             process = Process(pid, values.get("Process name", ""), size)
             table.processes.setdefault((npu, chip), []).append(process)
-        elif len(row) > 1:  # "No running processes found in NPU 0" is one cell
+        else:
             table.unread += 1
 
 
@@ -174,8 +195,9 @@ def _is_id(text: str) -> bool:
     return bool(re.fullmatch(_DIGITS, text))
 
 
-def _number(text: str) -> float | None:
-    return float(text) if re.fullmatch(rf"{_DIGITS}(\.{_DIGITS})?", text) else None
+def _number(text: str, most: float) -> float | None:
+    found = re.fullmatch(rf"{_DIGITS}(\.{_DIGITS})?", text)
+    return float(text) if found and float(text) <= most else None
 
 
 def _pair(text: str) -> tuple[int | None, int | None]:

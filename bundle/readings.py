@@ -25,3 +25,4 @@ class Readings(Strict):
     driver_version: str | None = None
     problem: str | None
     chips: tuple[Chip, ...]
+    silent_npus: tuple[int, ...] = ()

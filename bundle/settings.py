@@ -6,9 +6,12 @@
 from __future__ import annotations
 
 import difflib
+import ipaddress
+import re
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_settings import (
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 PREFIX = "BUNDLE_"
+_ALIKE = 0.8  # two letters that have changed places in a word of five
 
 # Ports inside the bundle are constants; what a host publishes is compose's own fact.
 SERVER_PORT = 8000
@@ -52,6 +56,26 @@ def _words(text: str) -> str:
 
 
 _Folder = Annotated[Path, AfterValidator(Path.absolute)]
+
+
+def _address(url: str) -> str:
+    """Refuse what no client of HTTP can ask; raises `ValueError`."""
+    message = "it must be http://HOST or http://HOST:PORT"
+    if not re.fullmatch(r"https?://[^/?#\\\s\x00-\x1f\x7f]+", url):
+        raise ValueError(message)
+    found = urlsplit(url)
+    host, port = found.hostname or "", found.port  # a `ValueError` for 99999
+    if "[" in found.netloc:
+        ipaddress.IPv6Address(host)
+    elif not re.fullmatch(r"[\w.-]+", host, re.ASCII):
+        raise ValueError(message)
+    if port == 0:
+        raise ValueError(message)
+    host.encode("idna")  # a `UnicodeError` for a label that is empty or too long
+    return url
+
+
+_Url = Annotated[str, AfterValidator(_address)]
 
 
 def _one_two_four_eight(number: int) -> int:
@@ -116,9 +140,8 @@ class Settings(BaseSettings):
         "0.0.0.0",  # noqa: S104 - inside a container; compose publishes on loopback
         description="Address that the server and the exporter listen on.",
     )
-    server_url: str = Field(
+    server_url: _Url = Field(
         f"http://127.0.0.1:{SERVER_PORT}",
-        pattern=r"^https?://[^/\s]+$",
         description="Where the exporter and the smoke test find the server.",
     )
     run_dir: _Folder = Field(
@@ -133,9 +156,8 @@ class Settings(BaseSettings):
     probe_interval_seconds: float = Field(
         15, ge=0.1, le=3600, description="Pause between two probes of the exporter."
     )
-    modelscope_endpoint: str = Field(
+    modelscope_endpoint: _Url = Field(
         "https://www.modelscope.cn",
-        pattern=r"^https?://[^/\s]+$",
         description="Model hub, or a mirror of it.",
     )
 
@@ -209,14 +231,23 @@ def _unknown(environ: Mapping[str, str]) -> Iterator[Problem]:
     plain = [variable(field).removesuffix("_FILE") for field in _secret_fields()]
     for name in sorted(environ):
         if name.startswith(PREFIX) and name not in [*variables(), *plain]:
-            # The prefix, which all share, would make any two names alike.
-            known = [known.removeprefix(PREFIX) for known in variables()]
-            near = difflib.get_close_matches(name.removeprefix(PREFIX), known, n=1)
-            hint = f"rename it to {PREFIX}{near[0]}" if near else "unset it"
+            hint = _hint(name.removeprefix(PREFIX), environ[name])
             yield Problem(
                 f"{name} is not a setting",
                 f"{hint}; docs/configuration.md lists all settings",
             )
+
+
+def _hint(name: str, value: str) -> str:
+    """Say what to do about a variable that is no setting; `name` is without prefix."""
+    if "://" in value and "PORT" in name:
+        return "set enableServiceLinks: false; a Service of Kubernetes has set it"
+    if name == "PORT" or name.endswith("_PORT"):
+        return "unset it: ports in here are constants, PUBLISH_… in .env chooses a host's"
+    # The prefix, which all share, would make any two names alike.
+    known = [known.removeprefix(PREFIX) for known in variables()]
+    near = difflib.get_close_matches(name, known, n=1, cutoff=_ALIKE)
+    return f"rename it to {PREFIX}{near[0]}" if near else "unset it"
 
 
 def _plain_secrets(environ: Mapping[str, str]) -> Iterator[Problem]:
@@ -242,7 +273,11 @@ def _read_secret(field: str, environ: Mapping[str, str]) -> str | Problem | None
     if not lines or not lines[0].strip():
         remedy = "put the secret on the first line of that file"
         return Problem(f"{found} has an empty first line", remedy)
-    return lines[0].strip()
+    secret = lines[0].strip()
+    if not secret.isascii() or not secret.isprintable():
+        remedy = "use letters, digits and signs of ASCII, as a header of HTTP takes them"
+        return Problem(f"{found} has a secret of other characters", remedy)
+    return secret
 
 
 def _explain(detail: ErrorDetails) -> Problem:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from bundle import manifest
-from bundle.checks.container import cann_version
+from bundle.checks.container import cann_home, cann_versions
 from bundle.served_by import FILE, ServedBy
 from entrypoint.command import vllm_argv
 
@@ -29,7 +29,7 @@ def served_by(start: Start) -> ServedBy:
     return ServedBy(
         family=start.family,
         packages=start.packages if isinstance(start.packages, dict) else {},
-        cann=cann_version(start),
+        cann=", ".join(cann_versions(start, cann_home(start))) or None,
         manifest_sha256=manifest.sha256(written) if written.is_file() else None,
         command=shlex.join(vllm_argv(start.settings, start.model, start.family)),
     )

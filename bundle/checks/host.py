@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import platform
-import re
 import shutil
 import sys
 from typing import TYPE_CHECKING
 
 from bundle import host
 from bundle.checks.finding import Check, Finding, failure, ok, unknown, warning
+from bundle.release import first_release
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 PYTHONS = ((3, 10), (3, 12))  # vLLM-Ascend 0.23.0 has wheels for these
 MEMORY_GIB, DISK_GIB = 8, 20  # for the demo on the CPU engine; an image is 7 to 15 GB
-OLDEST_COMPOSE = (2, 24)  # the first that reads `!reset`
+OLDEST_COMPOSE = ((2, 24), True)  # the first that reads `!reset`
+_COMPOSE = "install Docker's Compose plugin 2.24 or newer, which an Ascend host needs"
+_PASSWD = 7  # fields of a line of /etc/passwd
 
 
 def _architecture(_: World) -> Iterator[Finding]:
@@ -41,7 +43,9 @@ def _python(_: World) -> Iterator[Finding]:
 
 def _memory(world: World) -> Iterator[Finding]:
     free = host.memory_available(world.root) / host.GIB
-    if free >= MEMORY_GIB:
+    if free >= host.UNBOUNDED / host.GIB:
+        yield unknown("no word of memory in /proc/meminfo", "look at `free -g` yourself")
+    elif free >= MEMORY_GIB:
         yield ok(f"{free:.1f} GiB available")
     else:
         remedy = f"end other programs: {MEMORY_GIB} GiB are enough for the demo"
@@ -65,21 +69,32 @@ def _docker(world: World) -> Iterator[Finding]:
     if world.in_container:
         return
     try:
-        said = world.run(["docker", "compose", "version", "--short"]).strip()
-    except (OSError, TimeoutError) as error:
-        remedy = "install Docker with Compose 2.24 or newer, which an Ascend host needs"
-        yield unknown(f"docker does not run: {error}", remedy)
+        said = world.run(["docker", "compose", "version", "--short"])
+        server = world.run(["docker", "version", "--format", "{{.Server.Version}}"])
+    except OSError as error:  # a TimeoutError is one
+        yield unknown(f"docker does not run: {error.strerror or error}", _COMPOSE)
         return
-    numbers = tuple(int(number) for number in re.findall(r"\d+", said)[:2])
-    if numbers < OLDEST_COMPOSE:
-        yield warning(f"Compose is {said[:80]}", "install Compose 2.24 or newer")
-    else:
-        yield ok(f"Compose {said}")
+    yield compose_release(said)
+    line, known = first_release(server)
+    if not known:
+        remedy = "start Docker (systemctl start docker), or join its group"
+        yield warning(f"Docker's daemon does not answer: {line[:200]}", remedy)
+
+
+def compose_release(said: str) -> Finding:
+    """Judge what `docker compose version --short` said."""
+    line, known = first_release(said)
+    if not known:
+        return unknown(f"`docker compose version` says: {line[:200]}", _COMPOSE)
+    if known < OLDEST_COMPOSE:
+        return warning(f"Compose is {line}, this stack needs 2.24 or newer", _COMPOSE)
+    return ok(f"Compose {line}")
 
 
 def _user(world: World) -> Iterator[Finding]:
     entries = [line.split(":") for line in world.text("/etc/passwd").splitlines()]
-    names = [entry[0] for entry in entries if entry[2:3] == [str(world.uid)]]
+    # getpwuid reads no line that is cut.
+    names = [e[0] for e in entries if len(e) == _PASSWD and e[2] == str(world.uid)]
     if names:
         yield ok(f"uid {world.uid} is {names[0]}")
     else:
@@ -87,8 +102,10 @@ def _user(world: World) -> Iterator[Finding]:
         yield failure(f"uid {world.uid} has no name", remedy)
 
 
-def _core_count(_: World) -> Iterator[Finding]:
-    yield ok(f"{len(os.sched_getaffinity(0))} CPUs may be used")
+def _core_count(world: World) -> Iterator[Finding]:
+    share = host.cpu_share(world.root)
+    of_them = "" if share is None else f", for the time of {share:.1f}"
+    yield ok(f"{len(os.sched_getaffinity(0))} CPUs may be used{of_them}")
 
 
 CHECKS = (

@@ -16,8 +16,9 @@ names += ("triton", "triton-ascend")
 found = {}
 for one in distributions():
     name = (one.metadata["Name"] or "").lower().replace("_", "-")
-    if name in names:
-        found[name] = one.version
+    if name not in names or name in found:
+        continue  # Python imports the first of two
+    found[name] = str(one.version)
     if name == "vllm-ascend":
         path = one.locate_file("vllm_ascend/_build_info.py")
         try:
@@ -36,7 +37,7 @@ def packages(run: Callable[[Sequence[str]], str], python: str) -> dict[str, str]
     except OSError as error:  # a TimeoutError is one
         return str(error.strerror or error)
     try:
-        found: dict[str, str] = json.loads(lines[-1])
+        found = json.loads(lines[-1])
     except ValueError:
         return lines[-1]
-    return found
+    return found if isinstance(found, dict) else lines[-1]

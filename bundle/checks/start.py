@@ -1,34 +1,44 @@
-"""What a start is about, and whether its settings, ports and folders are right."""
+"""What a start is about, and whether its settings fit the model and the cards."""
 
 from __future__ import annotations
 
 import shlex
 import threading
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bundle import host, toolchain
-from bundle.checks.finding import Check, Finding, failure, ok
+from bundle.checks import place
+from bundle.checks.finding import Check, Finding, failure, ok, warning
 from bundle.checks.packages import packages
 from bundle.checks.world import World
-from bundle.settings import EXPORTER_PORT, SERVER_PORT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from bundle.model import Dtype, Family, Model
     from bundle.settings import Settings
 
 _ONE_AT_A_TIME = threading.Lock()
-_PROBE_BYTES = 1 << 20  # a full disk may still take a small file
+# What the engine would take from the words, and the checks from the setting.
+OWN_FLAGS = {
+    "--dtype": "BUNDLE_DTYPE",
+    "--max-model-len": "BUNDLE_MAX_MODEL_LEN",
+    "--max-num-seqs": "BUNDLE_MAX_NUM_SEQS",
+    "--gpu-memory-utilization": "BUNDLE_MEMORY_UTILIZATION",
+    "--tensor-parallel-size": "BUNDLE_TENSOR_PARALLEL_SIZE",
+    "-tp": "BUNDLE_TENSOR_PARALLEL_SIZE",
+    "--data-parallel-size": "BUNDLE_DATA_PARALLEL_SIZE",
+    "-dp": "BUNDLE_DATA_PARALLEL_SIZE",
+    "--host": "BUNDLE_LISTEN_ADDRESS",
+    "--config": "the flags themselves",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Start(World):
-    """The world, and what is to be started in it, or `is_up` already.
+    """The world, and what is to be started in it.
 
     `hashes` says whether to read every weight file.
     """
@@ -37,7 +47,6 @@ class Start(World):
     model: Model
     family: Family
     hashes: bool = True
-    is_up: bool = False
 
     @property
     def has_npu(self) -> bool:
@@ -94,69 +103,42 @@ def _weights_format(start: Start) -> Iterator[Finding]:
 
 def _dtype(start: Start) -> Iterator[Finding]:
     """vllm-ascend #9294."""
-    if start.family == "atlas-310p" and start.settings.dtype == "bfloat16":
+    if start.family != "atlas-310p" or start.family not in start.model.serving:
+        return
+    if start.dtype == "bfloat16":
         yield failure(
-            "BUNDLE_DTYPE='bfloat16': the 310P computes no bfloat16",
-            "set it to float16, or unset it",
+            f"BUNDLE_DTYPE={start.settings.dtype!r}: the 310P computes no bfloat16",
+            "set it to float16",
         )
 
 
 def _extra_args(start: Start) -> Iterator[Finding]:
     words = shlex.split(start.settings.extra_args)
-    if any(word.split("=")[0] == "--api-key" for word in words):
+    # vLLM reads `--api_key` too, and the beginning of a name.
+    flags = {word.split("=")[0].replace("_", "-") for word in words if word[:1] == "-"}
+    if any(len(flag) > len("--api-") and "--api-key".startswith(flag) for flag in flags):
         yield failure(
             "BUNDLE_EXTRA_ARGS has --api-key, and a command line is readable by others",
             "write the key to a file and set BUNDLE_API_KEY_FILE to its path",
         )
+    for flag in sorted(flags & OWN_FLAGS.keys()):
+        what = f"BUNDLE_EXTRA_ARGS has {flag}, which no check sees"
+        yield warning(what, f"set {OWN_FLAGS[flag]} instead")
 
 
-def _ports(start: Start) -> Iterator[Finding]:
-    if start.is_up:
-        yield ok(f"the server is up on port {SERVER_PORT}")
+def _cards(start: Start) -> Iterator[Finding]:
+    """Each rank of the engine takes a device node of its own."""
+    if not start.has_npu:
         return
-    ports = [SERVER_PORT, *([EXPORTER_PORT] if start.settings.supervise_exporter else [])]
-    for port in ports:
-        where = f"port {port} on {start.settings.listen_address}"
-        if reason := host.bind_error(start.settings.listen_address, port):
-            yield failure(
-                f"{where}: {reason}",
-                f"end what listens there (`ss -ltnp 'sport = :{port}'` names it)",
-            )
-        else:
-            yield ok(f"{where} is free")
-
-
-def _toolchain(start: Start) -> Iterator[Finding]:
-    if start.has_npu:
-        return
-    problems = toolchain.problems(toolchain.ENGINE)
-    for problem in problems:
-        yield failure(problem.what, problem.remedy)
-    if not problems:
-        yield ok("libnuma, C++ compiler and Python's headers")
-
-
-def _folders(start: Start) -> Iterator[Finding]:
-    yield from _writable("BUNDLE_RUN_DIR", start.settings.run_dir)
-    if cache := start.environ.get("VLLM_CACHE_ROOT"):
-        yield from _writable("VLLM_CACHE_ROOT", Path(cache))
-
-
-def _writable(name: str, folder: Path) -> Iterator[Finding]:
-    """Write what a full disk or a folder of others would not take."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / ".writable").write_bytes(bytes(_PROBE_BYTES))
-        (folder / ".writable").unlink()
-    except OSError as error:
-        with suppress(OSError):
-            (folder / ".writable").unlink(missing_ok=True)
-        yield failure(
-            f"{name}={str(folder)!r} cannot be written: {error.strerror}",
-            "free its disk, or set it to a folder that this user can write",
-        )
+    settings = start.settings
+    need = settings.tensor_parallel_size * settings.data_parallel_size
+    visible = start.environ.get("ASCEND_RT_VISIBLE_DEVICES", "").split(",")
+    here = min(len(start.cards), len(visible)) if visible != [""] else len(start.cards)
+    if need > here:
+        remedy = "set BUNDLE_TENSOR_PARALLEL_SIZE lower, or pass more cards"
+        yield failure(f"{need} cards are asked for, {here} may be used", remedy)
     else:
-        yield ok(f"{name}={str(folder)!r} can be written")
+        yield ok(f"{need} of {here} cards")
 
 
 CHECKS = (
@@ -164,7 +146,6 @@ CHECKS = (
     Check("weights-format", _weights_format),
     Check("dtype", _dtype),
     Check("extra-args", _extra_args),
-    Check("ports", _ports),
-    Check("toolchain", _toolchain),
-    Check("folders", _folders),
+    Check("cards", _cards),
+    *place.CHECKS,
 )

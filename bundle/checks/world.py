@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,10 +27,28 @@ class World:
     root: Path = Path("/")
     run: Callable[[Sequence[str]], str] = ask
     uid: int = os.getuid()
+    is_up: bool = False  # a server that has its memory and its ports
 
     def path(self, name: str) -> Path:
         """Give an absolute path below the root folder."""
         return self.root / name.lstrip("/")
+
+    def place(self, name: str) -> str:
+        """Give what a path means to this process: relative, with `..` and links."""
+        root, place = self.root.resolve(), self.path(str(Path.cwd() / name)).resolve()
+        inside = place.is_relative_to(root)
+        return str(Path("/") / place.relative_to(root) if inside else place)
+
+    def file_system(self, place: str) -> str | None:
+        """Give the type of the file system that an absolute path is on, if it is told."""
+        kind, longest = None, -1
+        for line in self.text("/proc/mounts").splitlines():
+            words = [_unescaped(word) for word in line.split(" ")]
+            above = words[1].rstrip("/") + "/" if len(words) > 2 else ""  # noqa: PLR2004 - source, folder, type
+            # A later mount on the same folder hides the earlier one.
+            if above and f"{place}/".startswith(above) and len(above) >= longest:
+                kind, longest = words[2], len(above)
+        return kind
 
     def text(self, name: str) -> str:
         """Give a file's text; empty if there is none that can be read."""
@@ -37,6 +56,10 @@ class World:
             return self.path(name).read_text(errors="replace")
         except OSError:
             return ""
+
+    def has_node(self, name: str) -> bool:
+        """Whether a device is there; Docker makes a folder of what `-v` does not find."""
+        return self.path(f"dev/{name}").exists() and not self.path(f"dev/{name}").is_dir()
 
     @property
     def has_npu(self) -> bool:
@@ -51,10 +74,10 @@ class World:
     @property
     def in_container(self) -> bool:
         """Whether this is a container of Docker, containerd or Kubernetes."""
-        marks = ("/.dockerenv", "/run/.containerenv")
-        return "KUBERNETES_SERVICE_HOST" in self.environ or any(
-            self.path(mark).exists() for mark in marks
-        )
+        marks = ("/.dockerenv", "/run/.containerenv", "/run/systemd/container")
+        return bool(
+            {"KUBERNETES_SERVICE_HOST", "container"} & self.environ.keys()
+        ) or any(self.path(mark).exists() for mark in marks)
 
     @property
     def npu_smi(self) -> Readings | str:
@@ -76,4 +99,10 @@ class World:
         """Numbers of the cards' device nodes; they may have gaps."""
         nodes = self.path("dev").glob("davinci[0-9]*")
         numbers = (node.name[len("davinci") :] for node in nodes)
-        return sorted(int(number) for number in numbers if number.isdigit())
+        known = [number for number in numbers if re.fullmatch("[0-9]{1,4}", number)]
+        return sorted(int(n) for n in known if self.has_node(f"davinci{n}"))
+
+
+def _unescaped(word: str) -> str:
+    r"""Give a word of /proc/mounts, where a space is `\040`."""
+    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), word)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bundle.errors import Problem
-from bundle.host import bind_error
+from bundle.host import TAKEN, bind_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -48,7 +48,8 @@ def _ports(name: str, service: Mapping[str, Any]) -> Iterator[Problem]:
         number = int(port.get("published") or 0)
         address = port.get("host_ip", "0.0.0.0")  # noqa: S104 - Docker's own default
         if reason := bind_error(address, number):
+            first = "end what listens there, or " if reason == TAKEN else ""
             yield Problem(
                 f"{name} publishes port {number} on {address}: {reason}",
-                "end what listens there, or choose another by a PUBLISH_ line in .env",
+                f"{first}choose another by a PUBLISH_ line in .env",
             )

@@ -45,7 +45,8 @@ def test_the_a2_with_its_processes() -> None:
 
     found = parse(TEXTS["a2-910b2c-23.0.2.1.txt"])
 
-    assert found == Readings("23.0.2.1", (first, second))
+    # It says nothing of NPU 1, whose memory is used all the same.
+    assert found == Readings("23.0.2.1", (first, second), silent_npus=(1,))
 
 
 def test_the_310p_has_no_hbm_and_no_power() -> None:
@@ -121,6 +122,52 @@ def test_a_process_that_cannot_be_read_is_a_problem() -> None:
     assert [chip.processes for chip in found.chips] == [(), ()]
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("python3.8 ", "a | b     "),
+        ("python3.8 ", "py\u2028thon"),
+        ("python3.8 ", "py\nthon3.8"),
+        ("| 0       0  ", "| 9       0  "),
+        ("| 124528 ", "| -1     "),
+        ("| 124528 ", "| 123456789012 "),
+    ],
+)
+def test_a_process_row_is_read_or_is_a_problem(old: str, new: str) -> None:
+    found = parse(TEXTS["a2-910b2c-23.0.2.1.txt"].replace(old, new))
+
+    assert found.problem or found.chips[0].processes[0].pid == 124528
+
+
+def test_an_npu_without_a_word_of_processes_is_named() -> None:
+    assert parse(TEXTS["950dt-25.6.rc1.txt"]).silent_npus == (0, 1, 7)
+    assert parse(TEXTS["910a-25.5.2-ddr.txt"]).silent_npus == (1, 4)
+    assert parse(TEXTS["310p3-25.3.rc1-idle.txt"]).silent_npus == ()
+
+
+def test_two_chips_of_one_number_are_a_problem() -> None:
+    found = parse(TEXTS["910a-25.5.2-ddr.txt"].replace("| 1     910B", "| 0     910B"))
+
+    assert [chip.npu for chip in found.chips] == [0, 4]
+    assert found.problem == "1 blocks could not be read"
+
+
+def test_what_is_no_table_is_quoted_without_its_rulers() -> None:
+    text = TEXTS["910a-25.5.2-ddr.txt"].split("| NPU   Name")[0] + "| x" + " y" * 999
+
+    problem = str(parse(text).problem)
+
+    assert problem.startswith("it lists no chip; it says: npu-smi 25.5.2 ")
+    assert len(problem) < 240
+
+
+@pytest.mark.parametrize("version", ["|", "", "NA", "\u0662"])
+def test_a_version_that_is_none_is_not_told(version: str) -> None:
+    text = TEXTS["910a-25.5.2-ddr.txt"]
+
+    assert parse(text.replace(" 25.5.2  ", f" {version} ")).driver_version is None
+
+
 def test_a_header_that_is_not_known_leads_to_no_number() -> None:
     text = TEXTS["a2-910b2c-23.0.2.1.txt"].replace("HBM-Usage(MB)", "HBM-Usage(GB)")
 
@@ -185,12 +232,38 @@ def test_no_field_of_any_text_or_length_is_too_much(
 ) -> None:
     words = list(re.finditer(r"[^\s|+=]+", TEXTS[name]))
     word = words[data.draw(st.integers(0, len(words) - 1))]
-    new = data.draw(st.one_of(st.text(), st.just("9" * 5000), st.just("9" * 400)))
+    odd = [
+        "9" * 5000,
+        "9" * 400,
+        "1e400",
+        "inf",
+        "nan",
+        "-1",
+        "1_0",
+        "0x1",
+        "\uff19",
+        "\u00b2",
+    ]
+    digits = st.from_regex(r"[0-9]{1,40}(\.[0-9]{1,40})?", fullmatch=True)
+    new = data.draw(st.one_of(st.text(), digits, st.sampled_from(odd)))
 
     found = parse(TEXTS[name][: word.start()] + new + TEXTS[name][word.end() :])
 
-    numbers = [told[-1] for told in _numbers(found)]
-    assert all(abs(float(str(number))) < 1e30 for number in numbers)
+    for chip in found.chips:
+        assert 0 <= (chip.power_watts or 0) <= 10_000
+        assert 0 <= (chip.temperature_celsius or 0) <= 200
+        assert 0 <= (chip.aicore_ratio or 0) <= 1
+        assert 0 <= (chip.hbm_used_bytes or 0) <= (chip.hbm_total_bytes or 0) < 1e15
+        assert max([chip.npu, *(process.pid for process in chip.processes)]) < 1e8
+
+
+@given(st.text(st.sampled_from("|+=- \n\t\r\u20280a(")), st.sampled_from(sorted(TEXTS)))
+def test_no_text_at_all_is_too_much(text: str, name: str) -> None:
+    """Rulers, bars and spaces in any order, alone and in the middle of a table."""
+    half = len(TEXTS[name]) // 2
+
+    assert parse(text).chips == ()
+    parse(TEXTS[name][:half] + text + TEXTS[name][half:])
 
 
 def _told(readings: Readings) -> set[tuple[object, ...]]:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import requests
+import yarl
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bundle.errors import BadSettings
 from bundle.settings import Settings, load, variable
@@ -57,6 +61,59 @@ def test_an_unknown_name_that_is_like_none_is_to_be_unset() -> None:
         load({"BUNDLE_FOO": "x"})
 
     assert caught.value.problems[0].remedy.startswith("unset it;")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "remedy"),
+    [
+        ("BUNDLE_PORT", "8080", "unset it: ports in here are constants"),
+        ("BUNDLE_SERVER_PORT", "8080", "unset it: ports in here are constants"),
+        ("BUNDLE_PORT", "tcp://10.0.0.1:80", "set enableServiceLinks: false"),
+        ("BUNDLE_PORT_80_TCP", "tcp://10.0.0.1:80", "set enableServiceLinks: false"),
+        ("BUNDLE_HOST", "::", "unset it;"),
+        ("BUNDLE_DEVICES", "cpu", "rename it to BUNDLE_DEVICE;"),
+    ],
+)
+def test_no_remedy_misleads(name: str, value: str, remedy: str) -> None:
+    with pytest.raises(BadSettings) as caught:
+        load({name: value})
+
+    assert caught.value.problems[0].remedy.startswith(remedy)
+
+
+@pytest.mark.parametrize("name", ["BUNDLE_SERVER_URL", "BUNDLE_MODELSCOPE_ENDPOINT"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("http://a..b", "http://[::1", "http://[x]", "ftp://x", "http://", "http://:80"),
+        *(
+            "http://h:99999",
+            "http://h:0",
+            "http://[::1]:0",
+            "http://h:x",
+            "http://h\x00",
+            "http://h\n",
+        ),
+        *("http://h/x", "http://h?x", "http://h#x", "http://h\\x", f"http://{'a' * 64}"),
+        *("http://.", "http://@", "http://\u6a21", "http:///", "http://u:p@"),
+    ],
+)
+def test_an_address_that_no_client_takes_is_refused(name: str, url: str) -> None:
+    (what,) = refused({name: url})
+
+    assert what.startswith(f"{name}={url!r} is refused: ")
+
+
+@given(st.text(st.sampled_from("ab.-_:[]@%0189/?#"), max_size=20))
+def test_an_address_that_is_taken_can_be_asked(rest: str) -> None:
+    """By both clients that we have; each raises for what it cannot ask."""
+    try:
+        url = load({"BUNDLE_SERVER_URL": f"http://{rest}"}).server_url
+    except BadSettings:
+        return
+
+    assert requests.Request("GET", f"{url}/health").prepare().url
+    assert yarl.URL(f"{url}/health").host
 
 
 def test_every_error_is_reported_in_one_go() -> None:
@@ -118,7 +175,9 @@ def test_a_secret_in_the_environment_is_refused_without_repeating_it() -> None:
     assert "s3cret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("content", [b"", b"\nkey", b"\xff\xfe\x00"])
+@pytest.mark.parametrize(
+    "content", [b"", b"\nkey", b"\xff\xfe\x00", b"k\x07", "\u5bc6".encode()]
+)
 def test_a_key_file_without_a_key_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "key").write_bytes(content)
 

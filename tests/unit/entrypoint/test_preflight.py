@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bundle import manifest
-from bundle.checks import start as checks_start
+from bundle.checks import place
 from bundle.checks.finding import FAILURE
 from bundle.checks.start import Start
 from bundle.errors import HostNotReady
@@ -121,7 +121,7 @@ def test_a_key_on_the_command_line_is_a_problem(
 def test_a_taken_port_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        monkeypatch.setattr(checks_start, "SERVER_PORT", port)
+        monkeypatch.setattr(place, "SERVER_PORT", port)
 
         (what,) = found({"BUNDLE_LISTEN_ADDRESS": "127.0.0.1"}, "ports")
 

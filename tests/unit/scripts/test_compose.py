@@ -25,7 +25,8 @@ def docker(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("echo 2.20.3", HostNotReady, "Compose is 2.20.3, this stack needs 2.24"),
         ("echo v1.29.2", HostNotReady, "Compose is v1.29.2"),
-        ("echo nonsense", HostNotReady, "Compose is nonsense"),
+        ("echo v2.24.0-rc.1", HostNotReady, "Compose is v2.24.0-rc.1"),
+        ("echo nonsense", HostNotReady, "`docker compose version` says: nonsense"),
         ("echo no such plugin >&2; exit 1", CouldNotRun, "no such plugin"),
         (
             '[ "$1" = compose ] && echo v2.40.1 && exit; echo no daemon >&2; exit 1',
