@@ -44,6 +44,9 @@ GATEWAY_PORT = 8443
 STARTED = "started.json"
 # In RUN_DIR: what the server's container writes for the exporter; both mount it.
 READINGS = "readings"
+# Variable by which `make up` has Prometheus run beside the server: the folder with its
+# `prometheus.yml`, its data and its log. No setting, since no image has a Prometheus.
+PROMETHEUS_DIR = "SUPERVISE_PROMETHEUS_DIR"
 
 
 def _words(text: str) -> str:

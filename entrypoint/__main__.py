@@ -17,7 +17,7 @@ from bundle.command import ask
 from bundle.errors import ExitCode, Problem, WrongUsage, run_command
 from bundle.host import device_family
 from bundle.model import load_model
-from bundle.settings import load
+from bundle.settings import PROMETHEUS_DIR, load
 from entrypoint.command import vllm_argv
 from entrypoint.preflight import preflight
 from entrypoint.served import note
@@ -54,13 +54,17 @@ def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
     return _hand_over(settings, start.family, environ)
 
 
-def supervise_environ(settings: Settings, family: Family) -> dict[str, str]:
+def supervise_environ(
+    settings: Settings, family: Family, environ: Mapping[str, str]
+) -> dict[str, str]:
     """What the static supervisord.conf takes from the environment."""
     return {
         "SUPERVISE_PYTHON": sys.executable,
         "SUPERVISE_RUN_DIR": str(settings.run_dir),
         "SUPERVISE_EXPORTER": str(settings.supervise_exporter).lower(),
         "SUPERVISE_NPU_READINGS": str(family != "cpu").lower(),
+        "SUPERVISE_PROMETHEUS": str(PROMETHEUS_DIR in environ).lower(),
+        PROMETHEUS_DIR: environ.get(PROMETHEUS_DIR, str(settings.run_dir)),
         "SUPERVISE_STOP_SECONDS": str(settings.drain_seconds + STOP_MARGIN_SECONDS),
     }
 
@@ -78,7 +82,7 @@ def _hand_over(
     settings: Settings, family: Family, environ: Mapping[str, str]
 ) -> NoReturn:
     words = [sys.executable, "-m", "entrypoint.supervise"]
-    _become(words, {**environ, **supervise_environ(settings, family)})
+    _become(words, {**environ, **supervise_environ(settings, family, environ)})
 
 
 def _check_words(words: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ import uuid
 from typing import TYPE_CHECKING
 
 import requests
-from urllib3.exceptions import HTTPError, ReadTimeoutError
+from urllib3.exceptions import HTTPError, ProtocolError, ReadTimeoutError
 
 from bundle.sse import SseParser
 from monitoring.listener import Heard, Listener, ProbeFailed
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bundle.api import Server
+    from monitoring.listener import Reason
 
 MIN_TOKENS, MAX_TOKENS = 16, 32  # TPOT needs two; more make it steadier
 CONNECT_SECONDS, SILENCE_SECONDS, TOTAL_SECONDS = 3, 30, 60
@@ -68,7 +69,10 @@ def _open(server: Server, request: dict[str, object]) -> requests.Response:
     except requests.ReadTimeout as error:
         raise ProbeFailed("timeout", f"nothing for {SILENCE_SECONDS} s") from error
     except requests.RequestException as error:
-        raise ProbeFailed("refused", type(error).__name__) from error
+        # Somebody who takes the request and hangs up is there.
+        heard = any(isinstance(cause, ProtocolError) for cause in error.args)
+        reason: Reason = "stream" if heard else "refused"
+        raise ProbeFailed(reason, type(error).__name__) from error
     if not answer.ok:
         with answer:
             raise ProbeFailed("http", f"{answer.status_code} {answer.text[:200]}")

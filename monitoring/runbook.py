@@ -37,6 +37,7 @@ def runbook(path: Path = FILE) -> str:
 def _block(text: str) -> str:
     """A heading with its anchor, or a paragraph with its lines as they are."""
     shown = re.sub("`([^`]+)`", r"<code>\1</code>", html.escape(text))
+    shown = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", shown)  # it leads out of the page
     if heading := re.fullmatch(r"(#+) (.+)", shown):
         level, title = len(heading[1]), heading[2]
         return f'<h{level} id="{_anchor(title)}">{title}</h{level}>'

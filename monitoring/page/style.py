@@ -26,7 +26,7 @@ p { margin: .25rem 0 }
 .good { color: var(--good) } .bad { color: var(--bad) } .warn { color: var(--warn) }
 .cards {
   display: grid; gap: 1rem; margin: 1.25rem 0;
-  grid-template-columns: repeat(auto-fit, minmax(14.5rem, 1fr));
+  grid-template-columns: repeat(auto-fit, minmax(14rem, 1fr));
 }
 section {
   background: var(--card); border: 1px solid var(--rule); border-radius: .6rem;
@@ -39,7 +39,10 @@ section {
   white-space: nowrap;
 }
 .number small { font-size: .875rem; font-weight: 400; color: var(--soft) }
-svg { display: block; width: 100%; height: 3rem; margin-top: .5rem; overflow: visible }
+svg {
+  display: block; width: 100%; height: 3rem; margin-top: .5rem; overflow: visible;
+  border-bottom: 1px solid var(--rule);
+}
 polyline { fill: none; stroke: var(--line); stroke-width: 2 }
 polyline, .limit { vector-effect: non-scaling-stroke }
 .limit { stroke: var(--bad); stroke-width: 1; stroke-dasharray: 4 4 }

@@ -40,7 +40,9 @@ def died() -> Alert:
 
 def _probe(model: Model) -> list[Alert]:
     limits = model.alerts
-    failed, sent = _increase("probe_failures", "5m"), _increase("probe_attempts", "5m")
+    # Refused ones are ServerDown's, and would page for minutes after each cold start.
+    failed = 'sum by (job) (increase(bundle_probe_failures_total{reason!="refused"}[5m]))'
+    sent = _increase("probe_attempts", "5m")
     wrong, right = (_increase(f"canary_{name}", "10m") for name in ("wrong", "correct"))
     return [
         Alert(

@@ -13,7 +13,7 @@ from bundle.errors import HostNotReady, Problem, run_command
 from bundle.model import Model, load_model
 from bundle.settings import EXPORTER_PORT, SERVER_PORT, Settings, load
 from scripts.install import install
-from scripts.up import ascend, place, process, wait
+from scripts.up import ascend, place, process, prometheus, wait
 from scripts.up.checks import check_host
 from scripts.up.steps import Steps
 from scripts.weights.__main__ import ensure
@@ -68,6 +68,7 @@ def _serve(
         wait.until_ready(settings, running)
         return
     print(f"starting the server; its log is {place.LOG}", flush=True)
+    environ = {**environ, **prometheus.prepare(settings.model)}
     running, child = process.start(environ, settings.model, settings.drain_seconds)
     try:
         seconds = wait.until_ready(settings, running, child.poll)
@@ -84,12 +85,14 @@ def _prove(environ: Mapping[str, str]) -> int:
 
 
 def _summary(model: Model, steps: Steps) -> str:
+    history = prometheus.URL if prometheus.is_up() else "none: no Prometheus runs"
     return "\n".join(
         [
             f"\n{model.title} is served:",
             f"  chat     http://127.0.0.1:{SERVER_PORT}/v1/chat/completions",
             f"  status   http://127.0.0.1:{EXPORTER_PORT}/",
             f"  metrics  http://127.0.0.1:{EXPORTER_PORT}/metrics",
+            f"  history  {history}",
             f"  report   {place.REPORT / 'report.md'}",
             f"  time     {steps}",
             "stop it with `make down`",

@@ -90,7 +90,7 @@ def stop(running: Running) -> None:
 
 def _is_ours(running: Running) -> bool:
     """Whether the session is of this bundle, and not of a reused pid."""
-    marks = (b"entrypoint", b"monitoring", b"vllm", b"VLLM")
+    marks = (b"entrypoint", b"monitoring", b"prometheus", b"vllm", b"VLLM")
     for pid in running.processes():
         try:
             words = Path(f"/proc/{pid}/cmdline").read_bytes()

@@ -21,6 +21,7 @@ def test_each_trouble_is_heard_of_and_so_is_its_end(tmp_path: Path) -> None:
         becomes(stack, "ServerDown", "firing")
         with serve(truth, port):
             becomes(stack, "ServerDown", "resolved")
+            assert "ProbesFailing" not in firing(stack)
             becomes(stack, "Watchdog", "firing")
 
             truth.otherwise = "!" * 48

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -126,6 +127,40 @@ def metric(series: str) -> float:
     page = requests.get("http://127.0.0.1:9810/metrics", timeout=10).text
     (line,) = [line for line in page.splitlines() if line.startswith(f"{series} ")]
     return float(line.split()[-1])
+
+
+def test_prometheus_has_all_targets_and_their_data(
+    up: subprocess.CompletedProcess[str],
+) -> None:
+    if found := re.search("without Prometheus.*", up.stdout):
+        pytest.skip(found[0])
+    assert "history  http://127.0.0.1:9090/" in up.stdout
+
+    deadline = time.monotonic() + 60  # two scrapes and a probe
+    jobs = {"engine", "exporter", "prometheus"}
+    while {row["job"] for row in ask_prometheus("up == 1")} != jobs:
+        assert time.monotonic() < deadline, ask_prometheus("up")
+        time.sleep(1)
+
+    for expr in (
+        "bundle_build_info",
+        "vllm:kv_cache_usage_perc",
+        'ALERTS{alertname="Watchdog"}',
+        "bundle_probe_ttft_seconds_count > 0",
+    ):
+        while not ask_prometheus(expr):
+            assert time.monotonic() < deadline, expr
+            time.sleep(1)
+    check = ["promtool", "check", "config", str(ROOT / "var/prometheus/prometheus.yml")]
+    done = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def ask_prometheus(expr: str) -> list[dict[str, str]]:
+    """Give the labels of each series that `expr` has now."""
+    url = "http://127.0.0.1:9090/api/v1/query"
+    answer = requests.get(url, params={"query": expr}, timeout=10).json()
+    return [row["metric"] for row in answer["data"]["result"]]
 
 
 @pytest.mark.usefixtures("up")

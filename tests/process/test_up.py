@@ -137,6 +137,24 @@ def test_down_stops_what_a_killed_up_left(clone: Path, tmp_path: Path) -> None:
     assert left(clone) == []
 
 
+def test_down_stops_prometheus_too(clone: Path, tmp_path: Path) -> None:
+    if not shutil.which("prometheus"):
+        pytest.skip("not installed: prometheus (Debian package)")
+    python = str(engine(tmp_path, HANGS))
+    process = run(clone, "scripts.up", BUNDLE_ENGINE_PYTHON=python)
+    until(clone / "var/prometheus/prometheus.log", "ready to receive web requests")
+    assert [words for words in left(clone) if words.startswith("prometheus ")]
+    process.kill()
+    process.communicate(timeout=60)
+
+    down = run(clone, "scripts.down")
+    down.communicate(timeout=60)
+
+    assert down.returncode == 0
+    assert left(clone) == []
+    assert "See you next time!" in (clone / "var/prometheus/prometheus.log").read_text()
+
+
 def test_down_after_sigkill_of_supervisord_leaves_nothing(
     clone: Path, tmp_path: Path
 ) -> None:

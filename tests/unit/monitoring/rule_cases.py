@@ -102,10 +102,10 @@ def canary(wrong: str, correct: str) -> dict[str, str]:
     }
 
 
-def sent(failures: str, attempts: str) -> dict[str, str]:
-    reason = f'{EXPORTER},reason="timeout"'
+def sent(failures: str, attempts: str, reason: str = "timeout") -> dict[str, str]:
+    labels = f'{EXPORTER},reason="{reason}"'
     return {
-        **ours("probe_failures_total", failures, reason),
+        **ours("probe_failures_total", failures, labels),
         **ours("probe_attempts_total", attempts),
     }
 
@@ -146,6 +146,7 @@ PROBES_FAILING = [
     ("all fail", sent("0+1x80", "0+1x80"), PAGE),
     ("one of three fails", sent("0+1x80", "0+3x80"), {}),
     ("two fail, and no more are sent", sent("0+1x2 2+0x78", "0+1x2 2+0x78"), {}),
+    ("nobody listens: a cold start", sent("0+1x80", "0+1x80", "refused"), {}),
     ("restart", sent("5+0x40 0+0x40", "40+1x40 0+1x40"), {}),
     ("a gap", sent("5+0x40 _x12 5+0x30", "0+1x40 _x12 53+1x30"), {}),
     ("zero traffic", sent("5+0x80", "9+0x80"), {}),

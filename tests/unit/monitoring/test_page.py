@@ -165,3 +165,4 @@ def test_the_runbook_is_a_page_with_an_anchor_per_alert() -> None:
     assert '<h2 id="exit-2-could-not-run">' in shown
     assert "<code>docker compose ps</code>" in shown
     assert "&lt;npu&gt;" in shown
+    assert "](" not in shown

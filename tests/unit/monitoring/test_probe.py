@@ -115,6 +115,25 @@ def test_nobody_listening_is_refused() -> None:
     assert sample(probe, "bundle_probe_failures_total", reason="refused") == 1
 
 
+def hang_up(listener: socket.socket) -> None:
+    """Take one request, and close without a word."""
+    connection, _ = listener.accept()
+    connection.recv(65536)
+    connection.close()
+
+
+def test_somebody_who_hangs_up_is_no_refusal() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=hang_up, args=(listener,))
+        thread.start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        with pytest.raises(ProbeFailed) as caught:
+            ask(Server(url), "m", CAPITAL.ask)
+        thread.join()
+
+    assert caught.value.reason == "stream"
+
+
 def test_a_silent_socket_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probe_request, "SILENCE_SECONDS", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as hangs:
