@@ -20,6 +20,7 @@ from bundle.model import load_model
 from bundle.settings import load
 from entrypoint.command import vllm_argv
 from entrypoint.preflight import preflight
+from entrypoint.served import note
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,6 +50,7 @@ def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
     if "--check" in words:
         print(shlex.join(vllm_argv(settings, model, start.family)))
         return ExitCode.GOOD
+    note(start)
     return _hand_over(settings, start.family, environ)
 
 

@@ -9,8 +9,8 @@ from pydantic import BaseModel
 
 from bundle.causes.diagnose import UNKNOWN
 from bundle.causes.table import CAUSES
+from bundle.note import read_note
 from bundle.settings import READINGS
-from monitoring.note import read_note
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from prometheus_client.core import GaugeMetricFamily
 from pydantic import BaseModel
 
-from monitoring.note import read_note
+from bundle.note import read_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from prometheus_client.core import GaugeMetricFamily
 
 from bundle.errors import CouldNotRun, Problem
+from bundle.note import read_note
 from bundle.readings import FILE, Readings
 from monitoring.collector import Incomplete
-from monitoring.note import read_note
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, get_args
 
 from bundle import api
 from bundle.errors import BundleError, run_command
@@ -23,6 +23,7 @@ from scripts.questions import Score, ask_all
 from scripts.report.environment import environment
 from scripts.report.files import save
 from scripts.report.form import NotRun, Report
+from scripts.report.words import Language
 from scripts.target import require_model
 from scripts.verdict import exit_code, judge, overall
 
@@ -75,7 +76,7 @@ def main(
     questions = attempt("questions", lambda: ask(target))
     speed = attempt("benchmark", lambda: measure(target, load_of))
     report = compose(target, options.suite, questions, speed)
-    path = save(report, options.out)
+    path = save(report, options.out, options.language)
     print(results(report, path), flush=True)
     return exit_code(report.checks)
 
@@ -149,6 +150,7 @@ def _parser() -> Parser:
     parser.add_argument(
         "--out", type=Path, default=Path("var/report"), help="folder of the report"
     )
+    parser.add_argument("--language", choices=get_args(Language), default="en")
     return parser
 
 

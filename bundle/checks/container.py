@@ -85,18 +85,24 @@ def _libraries(world: World) -> Iterator[Finding]:
 
 def _cann_version(world: World) -> Iterator[Finding]:
     """vllm-ascend #540."""
-    infos = sorted(world.path(INSTALL_INFO).glob("*/ascend_toolkit_install.info"))
     if not world.has_npu or not world.path(INSTALL_INFO).exists():
         return
-    text = infos[0].read_text(errors="replace") if infos else ""
-    found = re.search(r"^version=(\S+)", text, re.MULTILINE)
-    if not found:
+    version = cann_version(world)
+    if not version:
         yield unknown(f"no version of CANN in {INSTALL_INFO}", f"see that it is {CANN}")
-    elif not found[1].startswith(CANN):
-        what = f"CANN {found[1]}, vllm-ascend 0.23.0 is built for {CANN}"
+    elif not version.startswith(CANN):
+        what = f"CANN {version}, vllm-ascend 0.23.0 is built for {CANN}"
         yield warning(what, "use the image of this release")
     else:
-        yield ok(f"CANN {found[1]}")
+        yield ok(f"CANN {version}")
+
+
+def cann_version(world: World) -> str | None:
+    """Give the version of the CANN that is installed; None if it cannot be told."""
+    infos = sorted(world.path(INSTALL_INFO).glob("*/ascend_toolkit_install.info"))
+    text = infos[0].read_text(errors="replace") if infos else ""
+    found = re.search(r"^version=(\S+)", text, re.MULTILINE)
+    return found[1] if found else None
 
 
 def _visible_devices(world: World) -> Iterator[Finding]:

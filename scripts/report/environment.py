@@ -5,18 +5,32 @@ from __future__ import annotations
 import os
 import platform
 import re
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
 
+from bundle import readings, served_by
+from bundle.errors import CouldNotRun
+from bundle.note import read_note
+from bundle.readings import Readings
+from bundle.served_by import ServedBy
 from bundle.settings import variable
-from scripts.report.form import Environment, MachineFacts, ModelFacts, ServerFacts
+from scripts.report.form import (
+    Environment,
+    MachineFacts,
+    ModelFacts,
+    NpuFacts,
+    ServerFacts,
+)
 
 if TYPE_CHECKING:
     from bundle.api import Server
     from bundle.model import Model
     from bundle.settings import Settings
+
+_Kind = TypeVar("_Kind", bound=BaseModel)
 
 _SECRET_FLAG = re.compile(r"(--[\w-]*(?:key|token|password|secret)[\w-]*[=\s]+)\S+")
 _USER_IN_URL = re.compile(r"(https?://)[^/@\s]+@")
@@ -27,6 +41,8 @@ def environment(
 ) -> Environment:
     """Gather all facts; `served` is what the server offers."""
     return Environment(
+        served_by=_served_by(settings.run_dir),
+        npu=_npu(settings.run_dir),
         server=ServerFacts(
             url=redact(server.url), version=server.version(), models=tuple(served)
         ),
@@ -34,6 +50,26 @@ def environment(
         model=model_facts(model),
         settings=settings_as_used(settings),
     )
+
+
+def _served_by(run_dir: Path) -> ServedBy | None:
+    served = _note(run_dir / served_by.FILE, ServedBy)
+    return served and served.model_copy(update={"command": redact(served.command)})
+
+
+def _note(path: Path, kind: type[_Kind]) -> _Kind | None:
+    """Read what the server's container wrote; a report does not fail for the lack."""
+    with suppress(CouldNotRun):
+        return read_note(path, kind)
+    return None
+
+
+def _npu(run_dir: Path) -> NpuFacts | None:
+    found = _note(run_dir / readings.FILE, Readings)
+    if found is None:
+        return None
+    cards = [f"{one.npu}.{one.chip} {one.name}" for one in found.chips]
+    return NpuFacts(driver=found.driver_version, cards=tuple(cards))
 
 
 def settings_as_used(settings: Settings) -> dict[str, str]:

@@ -9,24 +9,45 @@ from pydantic import ValidationError
 
 from bundle.errors import CouldNotRun, Problem
 from scripts.output import write
+from scripts.report.content import document
 from scripts.report.form import Report
+from scripts.report.html import html
 from scripts.report.markdown import markdown
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-JSON, MARKDOWN = "report.json", "report.md"
+    from scripts.report.words import Language
+
+JSON, MARKDOWN, HTML = "report.json", "report.md", "report.html"
 
 
-def save(report: Report, folder: Path) -> Path:
-    """Write `report.json`, then `report.md` from it; give the path of the latter."""
+def save(report: Report, folder: Path, language: Language = "en") -> Path:
+    """Write `report.json`, then what is drawn from it; give the path of `report.md`."""
     path = write(folder / JSON, report.model_dump_json(indent=2) + "\n")
-    return draw(path)
+    return draw(path, language)
 
 
-def draw(path: Path) -> Path:
-    """Draw `report.md` beside the report at `path`."""
-    return write(path.with_name(MARKDOWN), markdown(read(path)))
+def draw(path: Path, language: Language = "en") -> Path:
+    """Draw `report.md` and `report.html` beside the report at `path`.
+
+    Of a run on a card, the Markdown form is also written under the name by which
+    vLLM-Ascend's evaluation reports are known.
+    """
+    report = read(path)
+    drawn = document(report, language)
+    write(path.with_name(HTML), html(drawn))
+    if name := evaluation_name(report):
+        write(path.with_name(name), markdown(drawn))
+    return write(path.with_name(MARKDOWN), markdown(drawn))
+
+
+def evaluation_name(report: Report) -> str | None:
+    """Name of the evaluation report; none for a run that was on no card."""
+    served = report.environment.served_by
+    if served is None or served.family == "cpu":
+        return None
+    return f"{report.environment.model.title}-vLLM-Ascend-Evaluation-Report.md"
 
 
 def read(path: Path) -> Report:

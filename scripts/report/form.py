@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from bundle.model import Licence, Strict
+from bundle.served_by import ServedBy
 from scripts.benchmark.result import Benchmark
 from scripts.questions import Score
 
@@ -57,10 +58,23 @@ class ModelFacts(Strict):
     licence: Licence
 
 
+class NpuFacts(Strict):
+    """What the server's container read of its cards."""
+
+    driver: str | None
+    cards: tuple[str, ...]
+
+
 class Environment(Strict):
-    """Where and with what the numbers were made; `settings` hold no secret."""
+    """Where and with what the numbers were made; `settings` hold no secret.
+
+    `served_by` and `npu` are what the server's own container noted, where its run folder
+    is shared; they are null for a server elsewhere, and `npu` without a card.
+    """
 
     server: ServerFacts
+    served_by: ServedBy | None = None
+    npu: NpuFacts | None = None
     machine: MachineFacts
     model: ModelFacts
     settings: dict[str, str]

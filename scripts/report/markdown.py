@@ -1,100 +1,45 @@
-"""`report.md`, drawn from `report.json` alone: the same report gives the same text."""
+"""A document as Markdown; a figure is only in the HTML form."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from scripts.benchmark import table
-from scripts.questions import summary
+from scripts.report.document import Figure, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterator
 
-    from scripts.benchmark.result import Benchmark
-    from scripts.questions import Score
-    from scripts.report.form import Check, Environment, NotRun, Report
+    from scripts.report.document import Block, Document, Row, Section
 
 
-def markdown(report: Report) -> str:
-    """Draw the whole report; the verdict comes first."""
-    parts = [
-        f"# {report.environment.model.title}: {report.verdict}",
-        f"Suite {report.suite}, made {report.made_at}.",
-        _verdicts(report.checks),
-        _environment(report.environment),
-        _benchmark(report.benchmark),
-        _questions(report.questions),
-        _not_run(report.not_run),
-    ]
+def markdown(document: Document) -> str:
+    """Draw the whole document."""
+    parts = [f"# {document.title}", document.lead]
+    parts += [part for section in document.sections for part in _section(section)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _verdicts(checks: Sequence[Check]) -> str:
-    rows = [(one.name, one.verdict, one.found, one.required) for one in checks]
-    return "## Verdict\n\n" + _table(("check", "verdict", "found", "required"), rows)
+def _section(section: Section) -> Iterator[str]:
+    yield f"## {section.title}"
+    yield from (_block(block) for block in section.blocks)
 
 
-def _environment(environment: Environment) -> str:
-    server, machine, model = environment.server, environment.machine, environment.model
-    use = "allowed" if model.licence.commercial_use else "not allowed"
-    rows = [
-        ("server", server.url),
-        ("engine version", server.version or "the server does not tell"),
-        ("served models", ", ".join(server.models)),
-        ("model", model.title),
-        ("source", model.source),
-        ("licence", f"{model.licence.name}, commercial use {use}, {model.licence.url}"),
-        ("machine that checked", f"{machine.platform}, Python {machine.python}"),
-        ("its CPU", f"{machine.cpu}, {machine.cpu_count} usable"),
-        ("its memory", f"{machine.memory_bytes / 1024**3:.1f} GiB"),
-        *environment.settings.items(),
-    ]
-    return "## Environment\n\n" + _table(("what", "value"), rows)
-
-
-def _benchmark(result: Benchmark | None) -> str:
-    if result is None:
+def _block(block: Block) -> str:
+    if isinstance(block, Figure):
         return ""
-    slo = result.slo
-    checks = [(one.check, one.verdict, one.found) for one in result.validity]
-    return "\n\n".join(
-        [
-            "## Benchmark",
-            f"{table.asked(result)}.",
-            _table(("metric", "value"), table.rows(result)),
-            (
-                f"Goodput counts requests with a TTFT up to {slo.ttft_seconds:g} s and "
-                f"a TPOT up to {slo.tpot_seconds:g} s."
-            ),
-            f"The run is {'valid' if result.valid else '**invalid**'}:",
-            _table(("check", "verdict", "found"), checks),
-        ]
-    )
+    return _table(block) if isinstance(block, Table) else escape(block)
 
 
-def _questions(score: Score | None) -> str:
-    if score is None:
-        return ""
-    rows = [
-        (one.verdict, one.question.ask, one.text, " or ".join(one.question.any_of))
-        for one in score.answers
-    ]
-    heads = ("verdict", "question", "answer", "right is")
-    return f"## Questions\n\n{summary(score)}.\n\n{_table(heads, rows)}"
+def _table(table: Table) -> str:
+    rule = f"| {' | '.join(['---'] * len(table.heads))} |"
+    return "\n".join([_row(table.heads), rule, *map(_row, table.rows)])
 
 
-def _not_run(parts: Sequence[NotRun]) -> str:
-    rows = [(one.part, one.reason) for one in parts]
-    return "## Not run\n\n" + _table(("part", "why"), rows) if rows else ""
+def _row(cells: Row) -> str:
+    return f"| {' | '.join('<br>'.join(escape(c).splitlines()) for c in cells)} |"
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join(f"| {' | '.join(_cell(cell) for cell in row)} |" for row in lines)
-
-
-def _cell(text: str) -> str:
+def escape(text: str) -> str:
     """Keep a model's words from being read as Markdown, HTML or the end of a cell."""
-    escaped = re.sub(r"([\\`*_\[\]<>|#~$])", r"\\\1", text) if text != "---" else text
-    return "<br>".join(escaped.splitlines())
+    return re.sub(r"([\\`*_\[\]<>|#~$])", r"\\\1", text)

@@ -1,0 +1,136 @@
+"""What a report says, in the order in which it is read: the verdict comes first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scripts.benchmark import table
+from scripts.questions import summary
+from scripts.report.document import Document, Section, Table
+from scripts.report.words import say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bundle.model import Slo
+    from bundle.served_by import ServedBy
+    from scripts.benchmark.result import Benchmark
+    from scripts.questions import Score
+    from scripts.report.document import Row
+    from scripts.report.form import Environment, NpuFacts, Report
+    from scripts.report.words import Language, Say
+
+
+def document(report: Report, language: Language = "en") -> Document:
+    """Turn `report` into sections, its own words in `language`."""
+    word = say(language)
+    parts = (
+        _verdicts(report, word),
+        _environment(report.environment, word),
+        _benchmark(report.benchmark, word),
+        _questions(report.questions, word),
+        _not_run(report, word),
+    )
+    return Document(
+        title=f"{report.environment.model.title}: {word(report.verdict)}",
+        lead=f"{word('Suite')} {report.suite}, {word('made')} {report.made_at}.",
+        sections=tuple(part for part in parts if part),
+        language=language,
+    )
+
+
+def _verdicts(report: Report, word: Say) -> Section:
+    rows = tuple(
+        (word(one.name), word(one.verdict), one.found, one.required)
+        for one in report.checks
+    )
+    heads = _words(word, "check", "verdict", "found", "required")
+    return Section(word("Verdict"), (Table(heads, rows),))
+
+
+def _environment(environment: Environment, word: Say) -> Section:
+    server, machine = environment.server, environment.machine
+    rows = [
+        (word("server"), server.url),
+        (word("engine version"), server.version or word("the server does not tell")),
+        (word("served models"), ", ".join(server.models)),
+        *_served_by(environment.served_by, word),
+        *_npu(environment.npu, word),
+        *_model(environment, word),
+        (word("machine that checked"), f"{machine.platform}, Python {machine.python}"),
+        (word("its CPU"), f"{machine.cpu}, {machine.cpu_count}"),
+        (word("its memory"), f"{machine.memory_bytes / 1024**3:.1f} GiB"),
+        *environment.settings.items(),
+    ]
+    heads = _words(word, "what", "value")
+    return Section(word("Environment"), (Table(heads, tuple(rows)),))
+
+
+def _model(environment: Environment, word: Say) -> Iterator[Row]:
+    model, licence = environment.model, environment.model.licence
+    use = f"commercial use {'' if licence.commercial_use else 'not '}allowed"
+    yield word("model"), model.title
+    yield word("source"), model.source
+    yield word("licence"), f"{licence.name}, {word(use)}, {licence.url}"
+
+
+def _served_by(served: ServedBy | None, word: Say) -> Iterator[Row]:
+    if served is None:
+        return
+    yield word("device"), served.family
+    packages = (f"{name} {one}" for name, one in sorted(served.packages.items()))
+    yield word("engine packages"), ", ".join(packages)
+    if served.cann:
+        yield "CANN", served.cann
+    yield word("manifest of the weights"), f"sha256 {served.manifest_sha256}"
+    yield word("engine command"), served.command
+
+
+def _npu(npu: NpuFacts | None, word: Say) -> Iterator[Row]:
+    if npu is None:
+        return
+    yield word("driver"), npu.driver or word("not told")
+    yield word("cards"), ", ".join(npu.cards)
+
+
+def _benchmark(result: Benchmark | None, word: Say) -> Section | None:
+    if result is None:
+        return None
+    checks = tuple((one.check, word(one.verdict), one.found) for one in result.validity)
+    verdict = word("valid" if result.valid else "invalid")
+    return Section(
+        word("Benchmark"),
+        (
+            f"{table.asked(result)}.",
+            Table(_words(word, "metric", "value"), tuple(table.rows(result))),
+            word("Goodput counts requests within") + f": {_objectives(result.slo)}.",
+            f"{word('The run is')} {verdict}:",
+            Table(_words(word, "check", "verdict", "found"), checks),
+        ),
+    )
+
+
+def _objectives(slo: Slo) -> str:
+    return f"TTFT {slo.ttft_seconds:g} s, TPOT {slo.tpot_seconds:g} s"
+
+
+def _questions(score: Score | None, word: Say) -> Section | None:
+    if score is None:
+        return None
+    rows = tuple(
+        (word(one.verdict), one.question.ask, one.text, " / ".join(one.question.any_of))
+        for one in score.answers
+    )
+    heads = _words(word, "verdict", "question", "answer", "right is")
+    return Section(word("Questions"), (f"{summary(score)}.", Table(heads, rows)))
+
+
+def _not_run(report: Report, word: Say) -> Section | None:
+    if not report.not_run:
+        return None
+    rows = tuple((one.part, one.reason) for one in report.not_run)
+    return Section(word("Not run"), (Table(_words(word, "part", "why"), rows),))
+
+
+def _words(word: Say, *texts: str) -> Row:
+    return tuple(map(word, texts))
