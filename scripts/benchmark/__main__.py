@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bundle import api
-from bundle.errors import ExitCode, run_command
+from bundle import api, served_by
+from bundle.errors import CouldNotRun, ExitCode, run_command
 from bundle.model import load_model
-from bundle.settings import load
+from bundle.note import read_note
+from bundle.served_by import ServedBy
+from bundle.settings import Settings, load
+from scripts.benchmark import compared, plan, superset, table
 from scripts.benchmark import options as workload
-from scripts.benchmark import superset, table
 from scripts.benchmark.load import Load
 from scripts.benchmark.result import Benchmark, Stopped, benchmark
 from scripts.commandline import Parser, at_least_one, positive
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 
 def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
     """Run the benchmark on the server that the settings name."""
+    if words[:1] == ["plan"]:
+        return plan.main(words[1:])
     options = _parser().parse_args(words)
     settings = load(environ)
     model = load_model(settings.models_dir, settings.model)
@@ -33,13 +38,30 @@ def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
     prepare(options.out)
     server = api.server(settings)
     require_model(server, model.name)
+    if options.sweep:
+        return compared.run_sweep(server, asked, model, options)
+    if options.against:
+        return compared.run_against(server, asked, model, options)
     try:
         result = benchmark(server, asked, model.slo, progress("requests"))
     except Stopped as stopped:
         _give(stopped.result, options.out)
         return ExitCode.COULD_NOT_RUN
     _give(result, options.out)
-    return ExitCode.GOOD if result.valid else ExitCode.CHECK_FAILED
+    sections, slower = compared.compare(
+        result, settings.models_dir / model.name, options, on_card=on_card(settings)
+    )
+    compared.give(result, sections, options, "benchmark")
+    good = result.valid and not slower
+    return ExitCode.GOOD if good else ExitCode.CHECK_FAILED
+
+
+def on_card(settings: Settings) -> bool:
+    """Whether the server beside us runs on a card; one elsewhere does not tell."""
+    with suppress(CouldNotRun):
+        served = read_note(settings.run_dir / served_by.FILE, ServedBy)
+        return served is not None and served.family != "cpu"
+    return False
 
 
 def _give(result: Benchmark, out: Path) -> None:
@@ -61,6 +83,7 @@ def _parser() -> Parser:
     parser.add_argument("--num-prompts", type=at_least_one, default=base.num_prompts)
     parser.add_argument("--seed", type=int, default=base.seed)
     workload.add(parser)
+    compared.add(parser)
     parser.add_argument("--out", type=Path, default=Path("var/benchmark"))
     return parser
 
