@@ -10,7 +10,7 @@ from __future__ import annotations
 class SseParser:
     """Feed it pieces as they arrive; it gives the data of each event that is complete.
 
-    Bytes are decoded line by line, so a piece may end inside a UTF-8 character. An event
+    A piece may end inside a UTF-8 character: bytes are decoded by the event. An event
     that the stream's end cuts short is dropped, as the standard says.
     """
 
@@ -21,15 +21,21 @@ class SseParser:
 
     def feed(self, piece: bytes) -> list[str]:
         """Take the next bytes; give the events that they complete, in order."""
-        *lines, self._rest = (self._rest + piece).split(b"\n")
-        events = [self._line(line.removesuffix(b"\r")) for line in lines]
-        return [event for event in events if event is not None]
+        return [event.decode("utf-8", "replace") for event in self.feed_bytes(piece)]
 
-    def _line(self, line: bytes) -> str | None:
-        if line.startswith(b"data:"):
-            self._data.append(line[5:].removeprefix(b" "))
-        elif not line and self._data:
-            event = b"\n".join(self._data).decode("utf-8", "replace")
-            self._data.clear()
-            return event
-        return None
+    def feed_bytes(self, piece: bytes) -> list[bytes]:
+        """Do as `feed`, without decoding: a benchmark reads 100,000 events a second."""
+        *lines, self._rest = (self._rest + piece).split(b"\n")
+        events: list[bytes] = []
+        for line in lines:
+            if line[:5] == b"data:":
+                self._data.append(_value(line))
+            elif self._data and line in {b"", b"\r"}:
+                events.append(b"\n".join(self._data))
+                self._data = []
+        return events
+
+
+def _value(line: bytes) -> bytes:
+    start = 6 if line[5:6] == b" " else 5
+    return line[start:-1] if line[-1:] == b"\r" else line[start:]

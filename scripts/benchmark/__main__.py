@@ -4,42 +4,71 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bundle import api
-from bundle.errors import ExitCode, run_command
+from bundle import api, served_by
+from bundle.errors import CouldNotRun, ExitCode, run_command
 from bundle.model import load_model
-from bundle.settings import load
-from scripts.benchmark import table
+from bundle.note import read_note
+from bundle.served_by import ServedBy
+from bundle.settings import Settings, load
+from scripts.benchmark import compared, plan, superset, table
+from scripts.benchmark import options as workload
 from scripts.benchmark.load import Load
-from scripts.benchmark.result import Benchmark, benchmark
+from scripts.benchmark.result import Benchmark, Stopped, benchmark
 from scripts.commandline import Parser, at_least_one, positive
 from scripts.output import prepare, write
 from scripts.progress import progress
 from scripts.target import require_model
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Mapping, Sequence
 
 
 def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
     """Run the benchmark on the server that the settings name."""
+    if words[:1] == ["plan"]:
+        return plan.main(words[1:])
     options = _parser().parse_args(words)
     settings = load(environ)
     model = load_model(settings.models_dir, settings.model)
+    asked = workload.load(options, model.name)
     prepare(options.out)
     server = api.server(settings)
     require_model(server, model.name)
-    asked = _load(options, model.name)
-    result = benchmark(server, asked, model.slo, progress("requests"))
-    path = write(options.out / "benchmark.json", result.model_dump_json(indent=2))
-    print(
-        f"{table.asked(result)}\n{table.lines(table.rows(result))}\n\n{_verdict(result)}"
+    if options.sweep:
+        return compared.run_sweep(server, asked, model, options)
+    if options.against:
+        return compared.run_against(server, asked, model, options)
+    try:
+        result = benchmark(server, asked, model.slo, progress("requests"))
+    except Stopped as stopped:
+        _give(stopped.result, options.out)
+        return ExitCode.COULD_NOT_RUN
+    _give(result, options.out)
+    sections, slower = compared.compare(
+        result, settings.models_dir / model.name, options, on_card=on_card(settings)
     )
-    print(f"result: {path}")
-    return ExitCode.GOOD if result.valid else ExitCode.CHECK_FAILED
+    compared.give(result, sections, options, "benchmark")
+    good = result.valid and not slower
+    return ExitCode.GOOD if good else ExitCode.CHECK_FAILED
+
+
+def on_card(settings: Settings) -> bool:
+    """Whether the server beside us runs on a card; one elsewhere does not tell."""
+    with suppress(CouldNotRun):
+        served = read_note(settings.run_dir / served_by.FILE, ServedBy)
+        return served is not None and served.family != "cpu"
+    return False
+
+
+def _give(result: Benchmark, out: Path) -> None:
+    """Keep the result, and show it."""
+    path = write(out / "benchmark.json", superset.text(result))
+    found, checks = table.lines(table.rows(result)), table.lines(table.checks(result))
+    print(f"\n{table.asked(result)}\n{found}\n\n{checks}\nresult: {path}", flush=True)
 
 
 def _parser() -> Parser:
@@ -53,24 +82,10 @@ def _parser() -> Parser:
     )
     parser.add_argument("--num-prompts", type=at_least_one, default=base.num_prompts)
     parser.add_argument("--seed", type=int, default=base.seed)
+    workload.add(parser)
+    compared.add(parser)
     parser.add_argument("--out", type=Path, default=Path("var/benchmark"))
     return parser
-
-
-def _load(options: argparse.Namespace, model: str) -> Load:
-    return Load(
-        model,
-        options.input_len,
-        options.output_len,
-        options.request_rate,
-        options.num_prompts,
-        options.seed,
-    )
-
-
-def _verdict(result: Benchmark) -> str:
-    checks = [(one.check, f"{one.verdict}: {one.found}") for one in result.validity]
-    return table.lines([*checks, ("the run is", "valid" if result.valid else "INVALID")])
 
 
 if __name__ == "__main__":

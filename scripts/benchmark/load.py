@@ -1,29 +1,21 @@
-"""Send a plan at its times and gather what came of it."""
+"""What to put on a server."""
 
 from __future__ import annotations
 
-import asyncio
+import math
 import secrets
-import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-import aiohttp
-
-from bundle.errors import CouldNotRun, Problem
-from scripts.benchmark import schedule
-from scripts.benchmark.request import Ask, send
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
+    from bundle.api import Message
 
-    from bundle.api import Server
-    from scripts.benchmark.outcome import Outcome
 
-    Progress = Callable[[int, int], None]
+class Progress(Protocol):
+    """Is told requests done, of how many, and what to show beside."""
 
-# Before the first planned request, so that it too can be sent on time.
-_LEAD_SECONDS = 0.05
+    def __call__(self, done: int, total: int, note: str = "") -> None:
+        """Show it."""
 
 
 def _run_id() -> str:
@@ -32,10 +24,16 @@ def _run_id() -> str:
 
 @dataclass(frozen=True)
 class Load:
-    """What to put on a server; the defaults are the base point of the reference run.
+    """A load; the defaults are the base point of the reference run.
 
-    `rate` is requests per second. `stall_seconds` is how long a stream may bring nothing.
-    `run_id` goes into each request's `cache_salt`: another one finds a cold prefix cache.
+    rate: requests per second. concurrency: a closed loop instead of a rate, with as many
+    requests always under way. min_seconds: go on past `num_prompts` until then.
+    input_len_range: 0.5 draws lengths from half to one and a half times `input_len`.
+    prefix_len: tokens that each prompt begins with. turns: requests of a conversation, of
+    which `num_prompts` are held. chats: what to send instead of random tokens; how long
+    the answer is, up to `output_len`, the model decides.
+    stall_seconds: how long a stream may bring nothing.
+    run_id goes into each request's `cache_salt`: another one finds a cold prefix cache.
     """
 
     model: str
@@ -47,78 +45,31 @@ class Load:
     warm_ups: int = 4
     stall_seconds: float = 300.0
     run_id: str = field(default_factory=_run_id)
+    concurrency: int | None = None
+    min_seconds: float = 0.0
+    input_len_range: float = 0.0
+    prefix_len: int = 0
+    turns: int = 1
+    chats: tuple[tuple[Message, ...], ...] = ()
 
+    @property
+    def open_rate(self) -> float:
+        """Requests per second that arrive whatever the server does; infinite for none."""
+        return math.inf if self.concurrency else self.rate
 
-def run(server: Server, load: Load, progress: Progress) -> tuple[Outcome, ...]:
-    """Warm up, then run `load`; `progress` is told requests done, and of how many.
+    @property
+    def count(self) -> int:
+        """How many prompts to send at least; as many as the rate brings in the time."""
+        if math.isinf(self.open_rate):
+            return self.num_prompts
+        return max(self.num_prompts, math.ceil(self.open_rate * self.min_seconds))
 
-    Raises:
-        CouldNotRun: the server does not answer, or no request came through.
-    """
-    outcomes = asyncio.run(_run(server, load, progress))
-    if all(outcome.error for outcome in outcomes):
-        raise CouldNotRun(
-            Problem(
-                f"none of {len(outcomes)} requests to {server.url} came through: "
-                f"{outcomes[0].error}",
-                "read the server's log",
-            )
-        )
-    return outcomes
+    @property
+    def cached(self) -> bool:
+        """Whether the load is meant to find its prefixes in the cache."""
+        return bool(self.prefix_len) or self.turns > 1
 
-
-async def _run(server: Server, load: Load, progress: Progress) -> tuple[Outcome, ...]:
-    timeout = aiohttp.ClientTimeout(
-        total=None, sock_connect=load.stall_seconds, sock_read=load.stall_seconds
-    )
-    # aiohttp's own limit of 100 connections would queue requests in the client.
-    connector = aiohttp.TCPConnector(limit=0)
-    async with aiohttp.ClientSession(
-        headers=server.headers, timeout=timeout, connector=connector
-    ) as session:
-        first = schedule.warm_ups(load.warm_ups, load.input_len, load.seed)
-        _check(await _send_all(session, server.url, load, first, "warm-up"))
-        planned = schedule.plan(load.num_prompts, load.input_len, load.rate, load.seed)
-        return await _send_all(
-            session, server.url, load, planned, "run", progress=progress
-        )
-
-
-def _check(warm_ups: Sequence[Outcome]) -> None:
-    """Stop before a run in which each request would fail like the first warm-up."""
-    if warm_ups and all(outcome.error for outcome in warm_ups):
-        raise CouldNotRun(
-            Problem(f"warm-up failed: {warm_ups[0].error}", "read the server's log")
-        )
-
-
-async def _send_all(
-    session: aiohttp.ClientSession,
-    url: str,
-    load: Load,
-    planned: Sequence[schedule.Planned],
-    purpose: str,
-    *,
-    progress: Progress = lambda _done, _total: None,
-) -> tuple[Outcome, ...]:
-    start = time.monotonic() + _LEAD_SECONDS
-    done = 0
-
-    async def one(index: int, request: schedule.Planned) -> Outcome:
-        nonlocal done
-        ask = Ask(
-            load.model,
-            request.prompt,
-            load.output_len,
-            f"{load.run_id}-{purpose}-{index}",
-        )
-        await asyncio.sleep(max(0.0, start + request.at - time.monotonic()))
-        outcome = await send(session, url, ask, start + request.at)
-        done += 1
-        progress(done, len(planned))
-        return outcome
-
-    requests: list[Coroutine[None, None, Outcome]] = [
-        one(index, request) for index, request in enumerate(planned)
-    ]
-    return tuple(await asyncio.gather(*requests))
+    def salt(self, purpose: str, index: int) -> str:
+        """Give a `cache_salt`; requests share the cache's blocks if they share it."""
+        shared = purpose == "run" and self.prefix_len
+        return f"{self.run_id}-{purpose}" + ("" if shared else f"-{index}")

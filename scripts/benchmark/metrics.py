@@ -6,10 +6,11 @@ and units follow `vllm bench serve --save-result` (0.23.0) where both know a qua
 
 from __future__ import annotations
 
-from collections import Counter
+import math
 from typing import TYPE_CHECKING
 
 from bundle.model import Slo, Strict
+from scripts.benchmark.seconds import Seconds
 from scripts.statistics import (
     P99_NEEDS,
     Interval,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 class Summary(Strict):
     """One latency in milliseconds over `count` samples, with 95% intervals.
 
+    `std` is that of the population, √(Σ(x-mean)²/n), as in vLLM's benchmark.
     `p99_supported` is false where there are too few samples for a P99: it is then close
     to the largest sample.
     """
@@ -39,15 +41,23 @@ class Summary(Strict):
     p99: float
     p99_interval: Interval
     p99_supported: bool
+    std: float
 
 
 class Metrics(Strict):
     """What a run measured, over its successful requests.
 
     duration: seconds from the first send to the last token. Throughputs are per second
-    of it. peak_output_tokens_per_s: most tokens in any window of one second;
+    of it. achieved_rate: requests that ended per second, from the first end to the last:
+    (completed - 1) / that time; unlike request_throughput it is not lowered by the wait
+    for the last answers, so it can be held against offered_rate.
+    peak_output_tokens_per_s: most tokens in any window of one second;
     max_output_tokens_per_s: vLLM's form, most chunks in a second counted from the first
-    send. request_goodput: requests that met the objectives for TTFT and TPOT, per second.
+    send; max_concurrent_requests: most requests that touched such a second.
+    request_goodput: requests that met the objectives for TTFT and TPOT, per second.
+    total_cached_tokens: prompt tokens from the prefix cache, `None` if not all were told.
+    ttft_from_schedule_ms: TTFT from the planned send time. chunk_gap_ms: gaps between
+    chunks, which vLLM's benchmark calls ITL; itl_ms: per token.
     send lag: actual minus planned send time, milliseconds.
     """
 
@@ -56,25 +66,28 @@ class Metrics(Strict):
     failed: int
     total_input_tokens: int
     total_output_tokens: int
+    total_cached_tokens: int | None
     offered_rate: float | None
+    achieved_rate: float | None
     request_throughput: float
     request_goodput: float
     output_throughput: float
     total_token_throughput: float
     peak_output_tokens_per_s: int
     max_output_tokens_per_s: int
+    max_concurrent_requests: int
     ttft_ms: Summary | None
+    ttft_from_schedule_ms: Summary | None
     tpot_ms: Summary | None
     itl_ms: Summary | None
+    chunk_gap_ms: Summary | None
     e2el_ms: Summary | None
     send_lag_p50_ms: float
     send_lag_p95_ms: float
     send_lag_max_ms: float
 
 
-def measure(
-    outcomes: Sequence[Outcome], input_len: int, rate: float, slo: Slo
-) -> Metrics:
+def measure(outcomes: Sequence[Outcome], rate: float, slo: Slo) -> Metrics:
     """Compute the numbers of a run; at least one request must have succeeded.
 
     `rate` is what was offered, per second; infinite is noted as no rate.
@@ -82,33 +95,52 @@ def measure(
     good = [outcome for outcome in outcomes if not outcome.error]
     first_send = min(outcome.sent for outcome in outcomes)
     duration = max(outcome.arrivals[-1].time for outcome in good) - first_send
-    prompt_tokens = sum(
-        input_len if outcome.prompt_tokens is None else outcome.prompt_tokens
-        for outcome in good
-    )
+    prompt_tokens = sum(prompt_length(outcome) for outcome in good)
     tokens = sum(outcome.tokens for outcome in good)
     lag = [1000 * (outcome.sent - outcome.scheduled) for outcome in outcomes]
+    seconds = Seconds.of(good)
     return Metrics(
         duration=duration,
         completed=len(good),
         failed=len(outcomes) - len(good),
         total_input_tokens=prompt_tokens,
         total_output_tokens=tokens,
-        offered_rate=None if rate == float("inf") else rate,
+        total_cached_tokens=_all([outcome.cached_tokens for outcome in good]),
+        offered_rate=None if math.isinf(rate) else rate,
+        achieved_rate=_achieved([outcome.arrivals[-1].time for outcome in good]),
         request_throughput=len(good) / duration,
         request_goodput=sum(meets(outcome, slo) for outcome in good) / duration,
         output_throughput=tokens / duration,
         total_token_throughput=(prompt_tokens + tokens) / duration,
         peak_output_tokens_per_s=peak_tokens(good),
-        max_output_tokens_per_s=peak_chunks(good, first_send),
+        max_output_tokens_per_s=seconds.chunks,
+        max_concurrent_requests=seconds.requests,
         ttft_ms=summary([outcome.ttft for outcome in good]),
+        ttft_from_schedule_ms=summary([outcome.ttft_from_schedule for outcome in good]),
         tpot_ms=summary([tpot for outcome in good if (tpot := outcome.tpot) is not None]),
         itl_ms=summary([gap for outcome in good for gap in outcome.itl]),
+        chunk_gap_ms=summary([gap for outcome in good for gap in outcome.chunk_gaps]),
         e2el_ms=summary([outcome.e2el for outcome in good]),
         send_lag_p50_ms=percentile(lag, 50),
         send_lag_p95_ms=percentile(lag, 95),
         send_lag_max_ms=max(lag),
     )
+
+
+def prompt_length(outcome: Outcome) -> int:
+    """Tokens of the prompt: as the server counts, else as planned, else unknown, 0."""
+    told = outcome.prompt_tokens
+    return (outcome.planned_prompt or 0) if told is None else told
+
+
+def _all(counts: Sequence[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
+
+
+def _achieved(ends: Sequence[float]) -> float | None:
+    span = max(ends) - min(ends)
+    return (len(ends) - 1) / span if span else None
 
 
 def meets(outcome: Outcome, slo: Slo) -> bool:
@@ -121,9 +153,11 @@ def summary(seconds: Sequence[float]) -> Summary | None:
     if not seconds:
         return None
     samples = [1000 * value for value in seconds]
+    mean = math.fsum(samples) / len(samples)
+    variance = math.fsum((sample - mean) ** 2 for sample in samples) / len(samples)
     return Summary(
         count=len(samples),
-        mean=sum(samples) / len(samples),
+        mean=mean,
         median=percentile(samples, 50),
         median_interval=percentile_interval(samples, 50),
         p90=percentile(samples, 90),
@@ -131,6 +165,7 @@ def summary(seconds: Sequence[float]) -> Summary | None:
         p99=percentile(samples, 99),
         p99_interval=percentile_interval(samples, 99),
         p99_supported=len(samples) >= P99_NEEDS,
+        std=math.sqrt(variance),
     )
 
 
@@ -148,14 +183,3 @@ def peak_tokens(outcomes: Sequence[Outcome]) -> int:
             oldest += 1
         most = max(most, inside)
     return most
-
-
-def peak_chunks(outcomes: Sequence[Outcome], start: float) -> int:
-    """Most chunks in one of the seconds counted from `start`, as vLLM 0.23 counts.
-
-    It says tokens and counts chunks (vllm-project/vllm#37666); kept for comparison.
-    """
-    seconds = Counter(
-        int(arrival.time - start) for outcome in outcomes for arrival in outcome.arrivals
-    )
-    return max(seconds.values(), default=0)

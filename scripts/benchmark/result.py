@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import AfterValidator, ConfigDict
 
 from bundle.model import Slo, Strict
-from scripts.benchmark import load as loads
+from scripts.benchmark import run as runs
 from scripts.benchmark import validity
 from scripts.benchmark.metrics import Metrics, measure
+from scripts.benchmark.record import Record, record
 from scripts.benchmark.validity import Validity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from bundle.api import Server
     from scripts.benchmark.load import Load, Progress
-    from scripts.benchmark.outcome import Outcome
+    from scripts.benchmark.run import Run
 
 
 class Asked(Strict):
-    """The load as it was asked for; no rate means all at once."""
+    """The load as it was asked for; no rate means all at once, or a closed loop."""
 
     model: str
     input_len: int
@@ -28,16 +30,48 @@ class Asked(Strict):
     num_prompts: int
     seed: int
     warm_ups: int
+    concurrency: int | None = None
+    min_seconds: float = 0.0
+    input_len_range: float = 0.0
+    prefix_len: int = 0
+    turns: int = 1
+    chats: int = 0
+
+
+class ServerSide(Strict):
+    """What the server counted over the run; `None` for what its page lacks."""
+
+    requests: float | None
+    prompt_tokens: float | None
+    generation_tokens: float | None
+    cached_tokens: float | None
+    mean_ttft_ms: float | None
+
+
+def _told(errors: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(error for error in errors if error)
 
 
 class Benchmark(Strict):
-    """The result of a run."""
+    """The result of a run.
+
+    `lacks` names what the server does not take or tell. `started` is in seconds since the
+    epoch. A file of `scripts.benchmark.superset` can be read as one: there, `errors` has
+    an entry per request, and there are other keys.
+    """
+
+    model_config = ConfigDict(extra="ignore")
 
     asked: Asked
     slo: Slo
     metrics: Metrics
     validity: tuple[Validity, ...]
-    errors: tuple[str, ...]
+    errors: Annotated[tuple[str, ...], AfterValidator(_told)]
+    started: float = 0.0
+    client_cpu_share: float = 0.0
+    server: ServerSide | None = None
+    lacks: tuple[str, ...] = ()
+    requests: tuple[Record, ...] = ()
 
     @property
     def valid(self) -> bool:
@@ -49,26 +83,95 @@ class Benchmark(Strict):
         return [one for one in self.validity if one.verdict == "fail"]
 
 
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C, with the result of what was measured before it."""
+
+    def __init__(self, result: Benchmark) -> None:
+        """Hold `result`, which is invalid."""
+        super().__init__()
+        self.result = result
+
+
 def benchmark(server: Server, load: Load, slo: Slo, progress: Progress) -> Benchmark:
-    """Run `load` on `server`; raises `CouldNotRun` like `scripts.benchmark.load.run`."""
-    return judge(loads.run(server, load, progress), load, slo)
+    """Run `load` on `server`.
+
+    Raises:
+        CouldNotRun: the server does not answer, or no request came through.
+        Stopped: Ctrl-C; has what was measured.
+    """
+    run = runs.run(server, load, progress)
+    result = judge(run, load, slo)
+    if run.unfinished is not None:
+        raise Stopped(result)
+    return result
 
 
-def judge(outcomes: Sequence[Outcome], load: Load, slo: Slo) -> Benchmark:
+def judge(run: Run, load: Load, slo: Slo) -> Benchmark:
     """Turn what came of the requests into a result."""
-    rate = None if load.rate == float("inf") else load.rate
+    outcomes = run.outcomes
     return Benchmark(
-        asked=Asked(
-            model=load.model,
-            input_len=load.input_len,
-            output_len=load.output_len,
-            request_rate=rate,
-            num_prompts=load.num_prompts,
-            seed=load.seed,
-            warm_ups=load.warm_ups,
-        ),
+        asked=_asked(load),
         slo=slo,
-        metrics=measure(outcomes, load.input_len, load.rate, slo),
-        validity=validity.check(outcomes, load),
-        errors=tuple(outcome.error for outcome in outcomes if outcome.error),
+        metrics=measure(outcomes, load.open_rate * load.turns, slo),
+        validity=validity.check(run, load),
+        errors=tuple(outcome.error for outcome in outcomes),
+        started=run.started,
+        client_cpu_share=run.client_cpu_share,
+        server=_server_side(run),
+        lacks=_lacks(run),
+        requests=tuple(record(outcome, run.start) for outcome in outcomes),
     )
+
+
+def _asked(load: Load) -> Asked:
+    return Asked(
+        model=load.model,
+        input_len=load.input_len,
+        output_len=load.output_len,
+        request_rate=None if math.isinf(load.open_rate) else load.rate,
+        num_prompts=load.count,
+        seed=load.seed,
+        warm_ups=load.warm_ups,
+        concurrency=load.concurrency,
+        min_seconds=load.min_seconds,
+        input_len_range=load.input_len_range,
+        prefix_len=load.prefix_len,
+        turns=load.turns,
+        chats=len(load.chats),
+    )
+
+
+def _server_side(run: Run) -> ServerSide | None:
+    server = run.server
+    if not server.known:
+        return None
+    return ServerSide(
+        requests=server.requests,
+        prompt_tokens=server.prompt_tokens,
+        generation_tokens=server.generation_tokens,
+        cached_tokens=server.cached_tokens,
+        mean_ttft_ms=server.mean_ttft_ms,
+    )
+
+
+def _lacks(run: Run) -> tuple[str, ...]:
+    """Name what the server did not take or tell, each with what that costs."""
+    good = [outcome for outcome in run.outcomes if not outcome.error]
+    missing = (
+        (
+            any(one.counted != "token_ids" for one in good),
+            "token ids: tokens per chunk are taken from usage, or one a chunk",
+        ),
+        (
+            any(one.completion_tokens is None for one in good),
+            "usage: tokens are counted by the client",
+        ),
+        (not all(one.usage_per_chunk for one in good), "usage in each chunk"),
+        (
+            any(one.cached_tokens is None for one in good),
+            "cached tokens: vLLM tells them with --enable-prompt-tokens-details",
+        ),
+        (not run.server.known, "/metrics of vLLM's"),
+    )
+    refused = (f"{name}: the server refuses it" for name in sorted(run.refused))
+    return (*(name for lacking, name in missing if lacking), *refused)

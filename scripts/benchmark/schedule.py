@@ -5,32 +5,53 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from bundle.api import Message
+    from scripts.benchmark.load import Load
+    from scripts.benchmark.request import Prompt
 
 # Random prompts are drawn from ids that are ordinary text in every vocabulary here, so
 # that a prompt holds no control token: SmolLM2 has 49,152 ids with its special ones at
 # 0..16, Qwen's are ordinary from 0 to 151,642. Both are far from these ends.
 TOKEN_IDS = range(1_000, 40_000)
 
+# A seed's warm-ups have another one, so that they are other prompts.
+_WARM_UP_SEED = 1_000_003
+
 
 @dataclass(frozen=True)
 class Planned:
-    """One request of the plan; `at` is seconds after the start of the run."""
+    """One request, or a conversation; `at` is seconds after the start of the run.
+
+    Each of `turns` is what the user adds to prompt and answer so far.
+    """
 
     at: float
-    prompt: tuple[int, ...]
+    prompt: Prompt
+    turns: tuple[tuple[int, ...], ...] = ()
 
 
-def plan(count: int, input_len: int, rate: float, seed: int) -> tuple[Planned, ...]:
-    """Plan `count` requests of `input_len` random tokens at `rate` requests a second."""
-    chance = random.Random(seed)  # noqa: S311 - a repeatable load, not a secret
-    times = arrivals(count, rate, chance)
-    return tuple(Planned(at, _prompt(input_len, chance)) for at in times)
+def plan(load: Load) -> Iterator[Planned]:
+    """Plan what `load` asks for; without end for a closed loop."""
+    chance = random.Random(load.seed)  # noqa: S311 - a repeatable load, not a secret
+    times: Iterable[float] = arrivals(load.count, load.open_rate, chance)
+    if load.concurrency:
+        times = itertools.repeat(0.0)
+    prompts = _chats(load.chats) if load.chats else _random_prompts(load, chance)
+    return (replace(next(prompts), at=at) for at in times)
 
 
-def warm_ups(count: int, input_len: int, seed: int) -> tuple[Planned, ...]:
+def warm_ups(load: Load) -> tuple[Planned, ...]:
     """Plan other prompts of the same shape, all at once, to be thrown away."""
-    return plan(count, input_len, math.inf, seed + 1_000_003)
+    other = replace(
+        load, seed=load.seed + _WARM_UP_SEED, concurrency=1, turns=1, prefix_len=0
+    )
+    return tuple(itertools.islice(plan(other), load.warm_ups))
 
 
 def arrivals(count: int, rate: float, chance: random.Random) -> tuple[float, ...]:
@@ -46,5 +67,25 @@ def arrivals(count: int, rate: float, chance: random.Random) -> tuple[float, ...
     return tuple(time * (count / rate) / times[-1] for time in times)
 
 
-def _prompt(length: int, chance: random.Random) -> tuple[int, ...]:
-    return tuple(chance.choices(TOKEN_IDS, k=length))
+def _random_prompts(load: Load, chance: random.Random) -> Iterator[Planned]:
+    """Draw prompts of token ids for ever.
+
+    Lengths are uniform from ⌊L(1-r)⌋ to ⌈L(1+r)⌉, at least 1, as in vLLM's benchmark.
+    """
+    spread = load.input_len * load.input_len_range
+    low = max(1, math.floor(load.input_len - spread))
+    high = math.ceil(load.input_len + spread)
+
+    def draw() -> tuple[int, ...]:
+        length = low if low == high else chance.randint(low, high)
+        return tuple(chance.choices(TOKEN_IDS, k=length))
+
+    prefix = tuple(chance.choices(TOKEN_IDS, k=load.prefix_len))
+    while True:
+        first, *others = (draw() for _ in range(load.turns))
+        yield Planned(0.0, prefix + first, tuple(others))
+
+
+def _chats(chats: tuple[tuple[Message, ...], ...]) -> Iterator[Planned]:
+    """Go through the chats in their order, again and again."""
+    return (Planned(0.0, chat) for chat in itertools.cycle(chats))

@@ -8,25 +8,43 @@ from scripts.statistics import P99_NEEDS
 
 if TYPE_CHECKING:
     from scripts.benchmark.metrics import Metrics, Summary
-    from scripts.benchmark.result import Benchmark
+    from scripts.benchmark.result import Asked, Benchmark
 
 Row = tuple[str, str]
+
+
+# Below this share of what was offered, requests pile up: latency measures the queue.
+_CARRIED = 0.95
 
 
 def asked(result: Benchmark) -> str:
     """Say in one line what was put on the server."""
     ask = result.asked
-    rate = "all at once" if ask.request_rate is None else f"rate {ask.request_rate:g}/s"
+    each = f" x {ask.turns} turns" if ask.turns > 1 else ""
     return (
-        f"{ask.input_len} tokens in, {ask.output_len} out, {rate}, "
-        f"{ask.num_prompts} requests after {ask.warm_ups} warm-ups, seed {ask.seed}"
+        f"{_shape(ask)}, {_rate(ask)}, {ask.num_prompts} requests{each} "
+        f"after {ask.warm_ups} warm-ups, seed {ask.seed}"
     )
+
+
+def _shape(ask: Asked) -> str:
+    if ask.chats:
+        return f"{ask.chats} chats, up to {ask.output_len} tokens out"
+    spread = f" ±{ask.input_len_range:.0%}" if ask.input_len_range else ""
+    prefix = f" after {ask.prefix_len} shared" if ask.prefix_len else ""
+    return f"{ask.input_len}{spread} tokens in{prefix}, {ask.output_len} out"
+
+
+def _rate(ask: Asked) -> str:
+    if ask.concurrency:
+        return f"{ask.concurrency} at a time"
+    return "all at once" if ask.request_rate is None else f"rate {ask.request_rate:g}/s"
 
 
 def rows(result: Benchmark) -> list[Row]:
     """Name and value of each metric, in the order of the reference run's table."""
     metrics = result.metrics
-    return [*_totals(metrics), *_latencies(metrics)]
+    return [*_totals(metrics), *_latencies(metrics), *_client(result)]
 
 
 def _totals(metrics: Metrics) -> list[Row]:
@@ -34,11 +52,41 @@ def _totals(metrics: Metrics) -> list[Row]:
         ("duration", f"{metrics.duration:.2f} s"),
         ("successful / failed requests", f"{metrics.completed} / {metrics.failed}"),
         ("request throughput", f"{metrics.request_throughput:.2f} req/s"),
+        *_carried(metrics),
         ("goodput", f"{metrics.request_goodput:.2f} req/s"),
         ("output token throughput", f"{metrics.output_throughput:.2f} tok/s"),
         ("peak output token throughput", f"{metrics.peak_output_tokens_per_s} tok/s"),
         ("total token throughput", f"{metrics.total_token_throughput:.2f} tok/s"),
     ]
+
+
+def _carried(metrics: Metrics) -> list[Row]:
+    """Say what of the offered rate the server carried, where there was one."""
+    offered, achieved = metrics.offered_rate, metrics.achieved_rate
+    if offered is None or achieved is None:
+        return []
+    found = f"{offered:.2f} / {achieved:.2f} req/s"
+    if achieved < _CARRIED * offered:
+        found += ": overloaded, so the latencies are those of a growing queue"
+    return [("offered / achieved rate", found)]
+
+
+def _client(result: Benchmark) -> list[Row]:
+    """Give the client's own cost."""
+    metrics = result.metrics
+    lag = (
+        f"{metrics.send_lag_p50_ms:.1f} / {metrics.send_lag_p95_ms:.1f} / "
+        f"{metrics.send_lag_max_ms:.1f} ms"
+    )
+    cost = f"{result.client_cpu_share:.1%} of a core"
+    return [("send lag P50 / P95 / max", lag), ("client's own CPU", cost)]
+
+
+def checks(result: Benchmark) -> list[Row]:
+    """Check and finding of each, what the server lacks, and whether the run holds."""
+    rows = [(one.check, f"{one.verdict}: {one.found}") for one in result.validity]
+    rows += [("server lacks", name) for name in result.lacks]
+    return [*rows, ("the run is", "valid" if result.valid else "INVALID")]
 
 
 def _latencies(metrics: Metrics) -> list[Row]:

@@ -7,8 +7,9 @@ import math
 import pytest
 
 from bundle.model import Slo
-from scripts.benchmark.metrics import measure, meets, peak_chunks, peak_tokens, summary
+from scripts.benchmark.metrics import measure, meets, peak_tokens, summary
 from scripts.benchmark.outcome import Arrival, Outcome
+from scripts.benchmark.seconds import Seconds
 
 SLO = Slo(ttft_seconds=0.5, tpot_seconds=0.1)
 
@@ -45,7 +46,7 @@ def test_totals_count_the_successful_and_name_the_failed() -> None:
         _outcome(1.0, (1.5, 1), (2.0, 1)),
         _outcome(1.5, (1.6, 1), error="cut"),
     ]
-    metrics = measure(outcomes, 8, 2.0, SLO)
+    metrics = measure(outcomes, 2.0, SLO)
 
     assert (metrics.completed, metrics.failed) == (2, 1)
     assert metrics.duration == pytest.approx(2.0)
@@ -58,7 +59,7 @@ def test_totals_count_the_successful_and_name_the_failed() -> None:
 
 
 def test_an_infinite_rate_is_noted_as_no_rate() -> None:
-    assert measure([_outcome(0, (1, 1))], 8, math.inf, SLO).offered_rate is None
+    assert measure([_outcome(0, (1, 1))], math.inf, SLO).offered_rate is None
 
 
 def test_goodput_needs_both_objectives() -> None:
@@ -72,7 +73,7 @@ def test_peak_counts_tokens_in_a_sliding_second() -> None:
     outcome = _outcome(0.0, (0.9, 2), (1.1, 2), (2.5, 1))
 
     assert peak_tokens([outcome]) == 4
-    assert peak_chunks([outcome], 0.0) == 1
+    assert Seconds.of([outcome]) == Seconds(chunks=1, requests=1)
 
 
 def test_tokens_a_full_second_apart_are_not_in_one_window() -> None:

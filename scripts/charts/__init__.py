@@ -1,0 +1,1 @@
+"""Charts as SVG text, from numbers: no library, no font, no script."""

@@ -1,0 +1,150 @@
+"""Sweep and plan, on a server whose capacity is known."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bundle.errors import CouldNotRun, run_command
+from scripts.benchmark.__main__ import main
+from scripts.benchmark.plan import plan
+from scripts.benchmark.sweep import (
+    Sweep,
+    automatic,
+    fixed,
+    good_share,
+    holds,
+    pareto,
+)
+from tests.fixtures.known_server import Profile, serve
+from tests.fixtures.queue import measure
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from scripts.benchmark.result import Benchmark
+
+
+def true_knee(capacity: float) -> float:
+    """Find the knee by trying every rate in steps of 1%."""
+    rates = (capacity * 1.01**step for step in range(30, -200, -1))
+    return 1.01 * next(rate for rate in rates if holds(measure(rate, capacity)))
+
+
+@pytest.mark.parametrize("capacity", [20.0, 131.0])
+def test_the_knee_is_found_within_a_step_of_the_bisection(capacity: float) -> None:
+    found = automatic(lambda rate: measure(rate, capacity))
+    knee = true_knee(capacity)
+
+    assert found.knee
+    assert knee / 1.1 <= found.knee <= knee
+    assert found.knee <= capacity
+
+
+@settings(max_examples=20)
+@given(st.floats(0.5, 200), st.integers(0, 3))
+def test_the_points_are_in_order_and_the_knee_is_the_last_that_held(
+    capacity: float, noise: int
+) -> None:
+    spread = noise / 10
+    found = automatic(lambda rate: measure(rate, capacity, count=60, noise=spread))
+    rates = [point.metrics.offered_rate or math.inf for point in found.points]
+
+    assert rates == sorted(rates)
+    held = [rate for rate, p in zip(rates, found.points, strict=True) if holds(p)]
+    assert found.knee in {None, *held}
+    assert len(found.points) <= 20
+
+
+def test_a_server_that_misses_its_objectives_at_any_rate_has_no_knee() -> None:
+    found = automatic(lambda rate: measure(rate, 50.0, slow=20.0))
+
+    assert found.knee is None
+    assert good_share(found.points[0]) == 0
+
+
+def test_fixed_rates_are_measured_upwards_until_two_in_a_row_did_not_hold() -> None:
+    asked: list[float] = []
+
+    def remember(rate: float) -> Benchmark:
+        asked.append(rate)
+        return measure(rate, 6.0)
+
+    found = fixed([32, 1, 8, 4, 2, 16, math.inf], remember)
+
+    assert asked == [1, 2, 4, 8, 16]
+    assert found.knee == 4
+
+
+def test_luck_beyond_the_knee_does_not_count() -> None:
+    lucky = {1: 10.0, 2: 1.0, 4: 10.0}  # rate: the capacity of that moment
+    found = fixed(lucky, lambda rate: measure(rate, lucky[int(rate)]))
+
+    assert [holds(point) for point in found.points] == [True, False, True]
+    assert found.knee == 1
+
+
+def test_pareto_keeps_what_no_other_beats() -> None:
+    good, slower = measure(4.0, 8.0), measure(3.9, 8.0, slow=2.0)
+    quiet = measure(1.0, 8.0, slow=0.5)
+
+    assert pareto([good, slower, quiet]) == [good, quiet]
+
+
+def test_a_plan_gives_each_replica_less_than_the_knee_by_the_headroom() -> None:
+    sweep = fixed([1, 2, 4, 8], lambda rate: measure(rate, 6.0))
+    found = plan(20.0, sweep, headroom=0.8)
+
+    assert found.replicas == 7  # 20 / (4 · 0.8) = 6.25
+    assert found.rate_each == pytest.approx(20 / 7)
+    assert found.measured_at == 4
+    assert plan(3.2, sweep).replicas == 1
+    assert plan(3.3, sweep).replicas == 2
+
+
+def test_nothing_is_planned_by_a_sweep_without_a_knee() -> None:
+    with pytest.raises(CouldNotRun, match="no rate that held"):
+        plan(1.0, Sweep(points=(measure(8.0, 2.0),), knee=None))
+
+
+def test_the_command_sweeps_and_plans_by_what_it_wrote(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    profile = Profile(ttft=0.01, tpot=0.001)
+    with serve(profile) as known:
+        environ = {"BUNDLE_MODEL": profile.model, "BUNDLE_SERVER_URL": known.url}
+        words = ["--sweep", "50,100", "--num-prompts", "20", "--output-len", "4"]
+        words += ["--input-len", "16", "--out", str(tmp_path)]
+        code = run_command(lambda: main(words, environ))
+    sweep = json.loads((tmp_path / "sweep.json").read_text())
+    file = ["plan", "--rate", "150", "--sweep-file", str(tmp_path / "sweep.json")]
+
+    assert code == (0 if sweep["knee"] else 1)
+    assert [point["metrics"]["offered_rate"] for point in sweep["points"]] == [50, 100]
+    assert all(point["metrics"]["completed"] == 100 for point in sweep["points"])
+    assert "<svg" in (tmp_path / "sweep.html").read_text(encoding="utf-8")
+    if sweep["knee"]:
+        assert run_command(lambda: main(file, {})) == 0
+        assert "replicas" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--rate", "inf"], 64),
+        (["--rate", "0"], 64),
+        (["--rate", "1", "--headroom", "2"], 64),
+        (["--rate", "1"], 2),
+    ],
+)
+def test_a_plan_of_nonsense_is_refused(
+    words: list[str], code: int, tmp_path: Path
+) -> None:
+    missing = ["--sweep-file", str(tmp_path / "no.json")]
+
+    assert run_command(lambda: main(["plan", *words, *missing], {})) == code
