@@ -28,7 +28,7 @@ RUN apt-get update \
     clang-15 cmake g++ libjemalloc2 libnuma-dev make numactl \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /opt/engine
-COPY bundle/__init__.py bundle/errors.py bundle/toolchain.py bundle/
+COPY bundle/__init__.py bundle/errors.py bundle/toolchain.py bundle/visible.py bundle/
 COPY scripts/__init__.py scripts/install.py scripts/
 COPY requirements/with-secrets.sh requirements/tool.txt requirements/engine-cann*.txt requirements/
 RUN --mount=type=secret,id=ca --mount=type=secret,id=pip_conf \
@@ -67,7 +67,7 @@ RUN apt-get update \
   && apt-get install -y --no-install-recommends g++ libnuma1 \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /opt/engine
-COPY bundle/__init__.py bundle/errors.py bundle/toolchain.py bundle/
+COPY bundle/__init__.py bundle/errors.py bundle/toolchain.py bundle/visible.py bundle/
 COPY scripts/__init__.py scripts/install.py scripts/
 COPY requirements/with-secrets.sh requirements/tool.txt requirements/engine-cpu.txt requirements/
 RUN --mount=type=secret,id=ca --mount=type=secret,id=pip_conf \
@@ -98,7 +98,7 @@ HEALTHCHECK --interval=15s --timeout=40s --start-period=15m --retries=3 \
 
 # Our packages in an environment of their own, never in the engine's Python.
 FROM server-base AS server-environment
-COPY bundle/__init__.py bundle/errors.py bundle/toolchain.py bundle/
+COPY bundle/__init__.py bundle/errors.py bundle/toolchain.py bundle/visible.py bundle/
 COPY scripts/__init__.py scripts/install.py scripts/
 COPY requirements/with-secrets.sh requirements/tool.txt requirements/bundle.txt requirements/
 RUN --mount=type=secret,id=ca --mount=type=secret,id=pip_conf \
@@ -164,7 +164,7 @@ RUN getent passwd 1000 || useradd --uid 1000 --create-home HwHiAiUser
 WORKDIR /opt/bundle
 # A volume that is mounted here takes its owner from here.
 RUN install -d -o 1000 -g 1000 var/report
-COPY bundle/__init__.py bundle/errors.py bundle/toolchain.py bundle/
+COPY bundle/__init__.py bundle/errors.py bundle/toolchain.py bundle/visible.py bundle/
 COPY scripts/__init__.py scripts/install.py scripts/
 COPY requirements/with-secrets.sh requirements/tool.txt requirements/bundle.txt requirements/
 RUN --mount=type=secret,id=ca --mount=type=secret,id=pip_conf \

@@ -46,11 +46,43 @@ def test_only_commands_read_the_environment(path: Path) -> None:
     assert not reads or '__name__ == "__main__"' in path.read_text()
 
 
+def installer() -> set[str]:
+    """Give the files of the installer: itself and what it imports, however deep."""
+    found, new = set(), {"scripts/install.py", "scripts/__init__.py"}
+    while new:
+        found |= new
+        names = {name for file in new for name in modules(ROOT / file)}
+        paths = {f"{name.replace('.', '/')}.py" for name in names}
+        paths |= {f"{name.split('.')[0]}/__init__.py" for name in names}
+        new = {path for path in paths if (ROOT / path).is_file()} - found
+    return found
+
+
+def modules(path: Path) -> set[str]:
+    """Give the full names of what a file imports from."""
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    whole = {a.name for n in nodes if isinstance(n, ast.Import) for a in n.names}
+    froms = [n for n in nodes if isinstance(n, ast.ImportFrom) and n.module]
+    parts = {f"{node.module}.{alias.name}" for node in froms for alias in node.names}
+    return whole | parts | {node.module or "" for node in froms}
+
+
 def test_the_installer_and_what_it_imports_need_only_the_standard_library() -> None:
     outside = {"pydantic", "yaml", "requests", "aiohttp", "supervisor", "modelscope"}
 
-    for name in ("scripts/install.py", "bundle/errors.py", "bundle/toolchain.py"):
+    assert "bundle/errors.py" in installer()
+    for name in installer():
         assert not imported(ROOT / name) & outside, name
+
+
+def test_the_images_install_with_all_that_the_installer_needs() -> None:
+    stages = (ROOT / "Dockerfile").read_text().split("\nFROM ")
+    installing = [stage for stage in stages if "-m scripts.install " in stage]
+
+    assert installing
+    for stage in installing:
+        before = stage.split("-m scripts.install ")[0]
+        assert [name for name in installer() if name not in before] == []
 
 
 @pytest.mark.parametrize("lock", sorted((ROOT / "requirements").glob("*.txt")))
