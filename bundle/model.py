@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bundle.errors import BadSettings, Problem
+from bundle.errors import BadSettings, Problem, raise_all
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -164,7 +164,7 @@ class Question(Strict):
 
 
 class Questions(Strict):
-    """`questions.yaml`: the reference run's questions, our own, and the canary's.
+    """The reference run's questions, our own, and which of them are for what.
 
     The canary's are asked all day, and the model always gets them right: a wrong answer
     means that the engine computes nonsense.
@@ -172,7 +172,28 @@ class Questions(Strict):
 
     reference: tuple[Question, ...] = ()
     own: tuple[Question, ...] = Field(min_length=1)
+    quick: tuple[Question, ...] = Field(min_length=1)
     canary: tuple[Question, ...] = Field(min_length=1)
+
+    @property
+    def every(self) -> tuple[Question, ...]:
+        """All of them, the reference run's first."""
+        return (*self.reference, *self.own)
+
+
+class _Set(Strict):
+    """`models/questions.<language>.yaml`, which models share."""
+
+    questions: tuple[Question, ...] = Field(min_length=1)
+
+
+class _Chosen(Strict):
+    """`questions.yaml`: sets by name, and questions by what they ask."""
+
+    reference: tuple[Question, ...] = ()
+    own: tuple[Literal["zh", "en"], ...] = Field(min_length=1)
+    quick: tuple[str, ...] = Field(min_length=1)
+    canary: tuple[str, ...] = Field(min_length=1)
 
 
 def load_model(models_dir: Path, name: str) -> Model:
@@ -202,8 +223,30 @@ def load_model(models_dir: Path, name: str) -> Model:
 
 
 def load_questions(models_dir: Path, name: str) -> Questions:
-    """Read `models_dir/name/questions.yaml`; raises `BadSettings` like `load_model`."""
-    return _read(models_dir / name / "questions.yaml", Questions)
+    """Read `models_dir/name/questions.yaml` and the sets that it names.
+
+    Raises:
+        BadSettings: like `load_model`, or a question is chosen that is not there.
+    """
+    path = models_dir / name / "questions.yaml"
+    chosen = _read(path, _Chosen)
+    sets = [_read(models_dir / f"questions.{one}.yaml", _Set) for one in chosen.own]
+    own = tuple(question for one in sets for question in one.questions)
+    by_words = {question.ask: question for question in (*chosen.reference, *own)}
+    raise_all(
+        BadSettings,
+        (
+            Problem(f"{path} chooses {ask!r}, which no set has", "correct that line")
+            for ask in (*chosen.quick, *chosen.canary)
+            if ask not in by_words
+        ),
+    )
+    return Questions(
+        reference=chosen.reference,
+        own=own,
+        quick=tuple(by_words[ask] for ask in chosen.quick),
+        canary=tuple(by_words[ask] for ask in chosen.canary),
+    )
 
 
 def _read(path: Path, kind: type[_Kind]) -> _Kind:

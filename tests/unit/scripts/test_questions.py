@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from bundle.api import Server
+from bundle.errors import BadSettings
 from bundle.model import Question, load_questions
 from scripts.grade import grade
 from scripts.questions import ask_all
@@ -14,14 +17,10 @@ from tests.fixtures.known_server import Profile, serve
 
 MODELS = Path(__file__).parents[3] / "models"
 NAMES = sorted(path.parent.name for path in MODELS.glob("*/questions.yaml"))
-EVERY = [
-    question
-    for name in NAMES
-    for question in (
-        *load_questions(MODELS, name).reference,
-        *load_questions(MODELS, name).own,
-    )
-]
+# Models share sets, so each question is taken once.
+EVERY = list(
+    dict.fromkeys(one for name in NAMES for one in load_questions(MODELS, name).every)
+)
 
 
 @pytest.mark.parametrize("question", EVERY, ids=lambda question: question.ask)
@@ -44,14 +43,27 @@ def test_the_question_repeated_is_no_answer(question: Question) -> None:
 @pytest.mark.parametrize("question", EVERY, ids=lambda question: question.ask)
 def test_each_question_has_rivals_and_is_asked_once(question: Question) -> None:
     assert question.none_of
+    assert [one.ask for one in EVERY].count(question.ask) == 1
 
 
-def test_the_reference_runs_five_are_there_and_twenty_of_our_own() -> None:
+def test_the_reference_runs_five_are_there_and_fifty_of_our_own_per_language() -> None:
     questions = load_questions(MODELS, "qwen-1_8b-chat")
 
     assert len(questions.reference) == 5
-    assert len(questions.own) == 20
-    assert {question.language for question in questions.own} == {"zh", "en"}
+    assert Counter(question.language for question in questions.own) == {
+        "zh": 50,
+        "en": 50,
+    }
+
+
+def test_a_chosen_question_that_no_set_has_is_refused(tmp_path: Path) -> None:
+    models = tmp_path / "models"
+    shutil.copytree(MODELS, models)
+    path = models / "smollm2-135m-instruct/questions.yaml"
+    path.write_text(path.read_text() + "  - What is love?\n")
+
+    with pytest.raises(BadSettings, match="chooses 'What is love"):
+        load_questions(models, "smollm2-135m-instruct")
 
 
 def test_every_answer_is_kept_and_the_right_are_counted() -> None:
