@@ -122,10 +122,31 @@ class Alerts(Strict):
     npu_celsius: float = Field(gt=0)
 
 
+class WordProblems(Strict):
+    """Limits for GSM8K and our own problems.
+
+    margin_points: the 95% interval of the score must reach the published one less this,
+    in percent points; unset where none is published. Shares are 0 to 1.
+    """
+
+    margin_points: float | None = Field(None, ge=0)
+    truncated_share: float = Field(ge=0, lt=1)
+    unparseable_share: float = Field(ge=0, lt=1)
+
+
+class Consistency(Strict):
+    """How many prompts may differ from the reference run; see scripts/consistency."""
+
+    unexplained: int = Field(ge=0)
+    device_only_errors: int = Field(ge=0)
+
+
 class Thresholds(Strict):
     """What the smoke test requires before it says pass."""
 
     questions_right_share: float = Field(ge=0, le=1)
+    word_problems: WordProblems
+    consistency: Consistency
 
 
 class Model(Strict):
@@ -145,6 +166,10 @@ class Model(Strict):
     alerts: Alerts
     references: tuple[Reference, ...] = ()
     thresholds: Thresholds
+
+    def reference(self, metric: str) -> Reference | None:
+        """Give the published score of that name, if there is one."""
+        return next((one for one in self.references if one.metric == metric), None)
 
     def weights(self, weights_dir: Path, weights_format: str) -> Path:
         """Folder that the engine serves; its name is kept, since vLLM reads it.

@@ -101,9 +101,13 @@ def normalise(text: str) -> str:
     text = re.sub(r"\bcannot\b", "can not", re.sub("n['’]t\\b", " not", text))  # noqa: RUF001 - both apostrophes occur
     text = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", _QUOTES.sub("", text))
     text = re.sub(rf"(?<={_CJK})[ \t]+(?={_CJK})", "", text)
+    return re.sub(r"[ \t]+", " ", digits(text)).strip()
+
+
+def digits(text: str) -> str:
+    """Write Chinese numerals as digits: 十二 is 12, 3万 is 30000."""
     text = _MIXED_NUMERAL.sub(_mixed_to_digits, text)
-    text = _NUMERAL.sub(lambda found: str(_value(found.group())), text)
-    return re.sub(r"[ \t]+", " ", text).strip()
+    return _NUMERAL.sub(lambda found: str(_value(found.group())), text)
 
 
 def _hits(words: Iterable[str], answer: str) -> Iterator[_Hit]:
