@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import requests
 
@@ -87,6 +87,12 @@ class Server:
                 usage["prompt_tokens"],
                 usage["completion_tokens"],
             )
+
+    def post(self, path: str, body: dict[str, object]) -> dict[str, Any]:
+        """Send `body` as JSON; give the answer's JSON object."""
+        answer = self._send("POST", path, body)
+        with _understanding(answer):
+            return dict(answer.json())
 
     def _get(self, path: str) -> requests.Response:
         return self._send("GET", path)
