@@ -35,7 +35,7 @@ def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
     options = _parser().parse_args(words)
     if options.problems == "fetch":
         problems.gsm8k(None)
-        return ExitCode.GOOD
+        return ExitCode.GOOD if problems.CACHE.exists() else ExitCode.COULD_NOT_RUN
     settings = load(environ)
     model = load_model(settings.models_dir, settings.model)
     data = _data(options)
@@ -124,7 +124,7 @@ def _parser() -> Parser:
     parser.add_argument("--data", type=Path, help="a copy of GSM8K's test.jsonl")
     parser.add_argument("--max-tokens", type=at_least_one, default=512)
     parser.add_argument("--at-once", type=at_least_one, help="default: the model's batch")
-    parser.add_argument("--out", type=Path, default=Path("var/accuracy"))
+    parser.add_argument("--out", type=Path, default=Path("var/report/accuracy"))
     return parser
 
 

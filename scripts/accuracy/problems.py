@@ -69,7 +69,7 @@ def own() -> DataSet:
 
 
 def gsm8k(data: Path | None, cache: Path = CACHE, known: Source | None = None) -> DataSet:
-    """Give the test set from `data`, else from `cache`, else fetch it into `cache`.
+    """Give the test set from `data`, else from `cache`, else fetch it and keep it there.
 
     Raises:
         CouldNotRun: it cannot be had, or has another hash than the pinned one.
@@ -77,31 +77,45 @@ def gsm8k(data: Path | None, cache: Path = CACHE, known: Source | None = None) -
     known = known or source()
     path = data or cache
     if data is None and not cache.exists():
-        fetch(cache, known)
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        what = f"{path} cannot be read: {error.strerror}"
-        raise CouldNotRun(Problem(what, "name a copy of the test set")) from error
+        content = download(known)
+        _keep(cache, content)
+    else:
+        content = _read(path)
     _check(content, known, str(path))
     rows = [json.loads(line) for line in content.splitlines()]
     return DataSet("gsm8k", "GSM8K test", known.sha256, tuple(map(_problem, rows)))
 
 
-def fetch(cache: Path, known: Source) -> None:
-    """Download the test set to `cache`; raises `CouldNotRun` like `gsm8k`."""
+def download(known: Source) -> bytes:
+    """Fetch the test set; raises `CouldNotRun` like `gsm8k`."""
     print(f"fetching {known.url}, {known.size_bytes / 1e6:.2f} MB", flush=True)
     try:
         answer = requests.get(known.url, timeout=60)
         answer.raise_for_status()
-        _check(answer.content, known, known.url)
-        cache.parent.mkdir(parents=True, exist_ok=True)
-        partial = cache.with_suffix(".partial")
-        partial.write_bytes(answer.content)
-        partial.replace(cache)
-    except (requests.RequestException, OSError) as error:
-        what = f"{known.url} cannot be fetched to {cache}: {error}"
+    except requests.RequestException as error:
+        what = f"{known.url} cannot be fetched: {error}"
         raise CouldNotRun(Problem(what, _REMEDY)) from error
+    _check(answer.content, known, known.url)
+    return answer.content
+
+
+def _keep(cache: Path, content: bytes) -> None:
+    """Write the cache; a folder that takes no files only costs the next run a fetch."""
+    partial = cache.with_suffix(".partial")
+    try:
+        cache.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_bytes(content)
+        partial.replace(cache)
+    except OSError as error:
+        print(f"  not kept in {cache}: {error.strerror}", flush=True)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        what = f"{path} cannot be read: {error.strerror}"
+        raise CouldNotRun(Problem(what, "name a copy of the test set")) from error
 
 
 def examples() -> tuple[Mapping[str, str], ...]:

@@ -78,7 +78,7 @@ def _parser() -> Parser:
     way.add_argument("--recorded", type=Path, metavar="FILE", help="compare with one")
     parser.add_argument("--quick", action="store_true", help="only the quick suite's")
     parser.add_argument("--max-tokens", type=at_least_one, default=MAX_TOKENS)
-    parser.add_argument("--out", type=Path, default=Path("var/consistency"))
+    parser.add_argument("--out", type=Path, default=Path("var/report/consistency"))
     return parser
 
 
