@@ -12,7 +12,7 @@ from bundle.api import Server
 from bundle.errors import BadSettings
 from bundle.model import Question, load_questions
 from scripts.grade import grade
-from scripts.questions import ask_all
+from scripts.questions import ask_all, main, summary
 from tests.fixtures.known_server import Profile, serve
 
 MODELS = Path(__file__).parents[3] / "models"
@@ -89,3 +89,29 @@ def test_a_server_that_never_stops_gets_truncated_answers() -> None:
         result = ask_all(Server(known.url), "m", [question], lambda *_: None)
 
     assert (result.right, result.answers[0].verdict) == (0, "truncated")
+    assert "1 cut at 256 tokens: does the model stop?" in summary(result)
+
+
+def test_each_language_has_its_own_score() -> None:
+    questions = [
+        Question(ask=f"{language}{n}", any_of=("yes",), language=language)
+        for language, count in (("zh", 1), ("en", 3))
+        for n in range(count)
+    ]
+    with serve(Profile(answers={"zh0": "Yes.", "en2": "Yes."})) as known:
+        result = ask_all(Server(known.url), "m", questions, lambda *_: None)
+
+    found = {name: (one.right, one.asked) for name, one in result.languages.items()}
+    assert found == {"zh": (1, 1), "en": (1, 3)}
+    assert (result.right, result.asked) == (2, 4)
+
+
+def test_too_few_right_answers_are_exit_1_and_every_answer_is_shown(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with serve(Profile()) as known:
+        environ = {"BUNDLE_MODEL": known.profile.model, "BUNDLE_SERVER_URL": known.url}
+        code = main(["--quick"], environ)
+
+    assert code == 1
+    assert capsys.readouterr().out.count("I do not know.") == 8
