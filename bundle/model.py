@@ -180,7 +180,7 @@ class Model(Strict):
 
 
 class Question(Strict):
-    """A question with its right answers, and words that make an answer wrong."""
+    """A question with its right answers, and rival ones, which are wrong before them."""
 
     ask: str
     any_of: tuple[str, ...] = Field(min_length=1)

@@ -57,7 +57,7 @@ class Pair(Strict):
 def compare(reference: Reply, candidate: Reply, similarity: float | None) -> Pair:
     """Set one answer beside the other."""
     common = _common(reference.ids, candidate.ids)
-    longest = max(len(reference.ids), len(candidate.ids), 1)
+    longest = max(len(reference.ids), len(candidate.ids))
     return Pair(
         ask=reference.question.ask,
         reference=reference.text,
@@ -66,7 +66,7 @@ def compare(reference: Reply, candidate: Reply, similarity: float | None) -> Pai
         candidate_verdict=candidate.verdict,
         same_prompt=reference.prompt_ids == candidate.prompt_ids,
         divergence=_divergence(reference, candidate, common),
-        common_share=common / longest if longest > 1 else 1.0,
+        common_share=common / longest if longest else 1.0,
         similarity=similarity,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import ValidationError
+from pydantic import ValidationError, model_validator
 
 from bundle.api import ServerError
 from bundle.errors import CouldNotRun, Problem
@@ -34,6 +34,13 @@ class Reply(Strict):
     ids: tuple[int, ...]
     positions: tuple[Position, ...]
     verdict: Verdict
+
+    @model_validator(mode="after")
+    def _each_token_is_in_its_position(self) -> Reply:
+        pairs = zip(self.ids, self.positions, strict=True)
+        if not all(chosen in dict(position) for chosen, position in pairs):
+            raise ValueError("a token without its log-probability")
+        return self
 
     @property
     def greedy(self) -> bool:

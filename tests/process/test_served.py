@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 URL = "http://127.0.0.1:8000"
 MODEL = "smollm2-135m-instruct"
+# What a server without stop tokens does, whatever a client sends.
+ENDLESS = {"ignore_eos": True, "stop_token_ids": []}
 MAKE_UP_SECONDS = 1200  # the first one fetches the demo model and fills caches
 
 
@@ -147,7 +149,7 @@ def test_the_server_is_consistent_with_itself(recorded: Path) -> None:
     ("fault", "gate"),
     [
         ({"add_generation_prompt": False}, "prompt tokens: chat template and tokenizer"),
-        ({"ignore_eos": True}, "stops where the reference stops"),
+        (ENDLESS, "stops where the reference stops"),
         ({"repetition_penalty": 1.3}, "likeliest token chosen: no penalty, no sampling"),
     ],
     ids=["wrong chat template", "no stop token", "repetition penalty"],
@@ -168,7 +170,7 @@ def test_word_problems_are_scored_and_answers_without_an_end_are_red(
 ) -> None:
     words = ("own", "--limit", "5", "--out", str(recorded.parent))
     done = command("scripts.accuracy", *words)
-    with planting({"ignore_eos": True}, URL) as url:
+    with planting(ENDLESS, URL) as url:
         endless = command("scripts.accuracy", *words, BUNDLE_SERVER_URL=url)
 
     assert "own-written problems (not GSM8K), liveness check" in done.stdout
