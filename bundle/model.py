@@ -135,8 +135,13 @@ class WordProblems(Strict):
 
 
 class Consistency(Strict):
-    """How many prompts may differ from the reference run; see scripts/consistency."""
+    """How many prompts may differ from the reference run; see scripts/consistency.
 
+    near_tie_nat: below this margin rounding may choose either token. Logits between 16
+    and 32 are 0.125 apart in bfloat16, so one step of it must lie within.
+    """
+
+    near_tie_nat: float = Field(gt=0)
     unexplained: int = Field(ge=0)
     device_only_errors: int = Field(ge=0)
 

@@ -10,9 +10,6 @@ from scripts.grade import Verdict
 if TYPE_CHECKING:
     from scripts.consistency.record import Reply
 
-# Below this margin, in nat, rounding may choose either token. A choice: bf16 keeps eight
-# bits, and logits near 16 are then 0.06 to 0.12 apart.
-NEAR_TIE = 0.1
 ALIKE = 0.80
 
 Kind = Literal["near tie", "unexplained", "ran on", "ended early"]
@@ -54,8 +51,10 @@ class Pair(Strict):
         return alike and self.reference_verdict == self.candidate_verdict
 
 
-def compare(reference: Reply, candidate: Reply, similarity: float | None) -> Pair:
-    """Set one answer beside the other."""
+def compare(
+    reference: Reply, candidate: Reply, near_tie: float, similarity: float | None = None
+) -> Pair:
+    """Set one answer beside the other; margins below `near_tie` nat are near ties."""
     common = _common(reference.ids, candidate.ids)
     longest = max(len(reference.ids), len(candidate.ids))
     return Pair(
@@ -65,7 +64,7 @@ def compare(reference: Reply, candidate: Reply, similarity: float | None) -> Pai
         reference_verdict=reference.verdict,
         candidate_verdict=candidate.verdict,
         same_prompt=reference.prompt_ids == candidate.prompt_ids,
-        divergence=_divergence(reference, candidate, common),
+        divergence=_divergence(reference, candidate, common, near_tie),
         common_share=common / longest if longest else 1.0,
         similarity=similarity,
     )
@@ -77,7 +76,9 @@ def _common(first: tuple[int, ...], second: tuple[int, ...]) -> int:
     return next((n for n, (one, other) in pairs if one != other), shorter)
 
 
-def _divergence(reference: Reply, candidate: Reply, at: int) -> Divergence | None:
+def _divergence(
+    reference: Reply, candidate: Reply, at: int, near_tie: float
+) -> Divergence | None:
     if reference.ids == candidate.ids:
         return None
     if at == len(reference.ids):
@@ -89,7 +90,7 @@ def _divergence(reference: Reply, candidate: Reply, at: int) -> Divergence | Non
     margin = known[reference.ids[at]] - (
         min(known.values()) if theirs is None else theirs
     )
-    near = theirs is not None and abs(margin) < NEAR_TIE
+    near = theirs is not None and abs(margin) < near_tie
     return Divergence(
         position=at,
         kind="near tie" if near else "unexplained",

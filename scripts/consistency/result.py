@@ -59,7 +59,7 @@ def consistency(
     reference: Recording, candidate: Recording, limits: Limits
 ) -> Consistency:
     """Compare two recordings of the same questions, of which there is at least one."""
-    pairs = _pairs(reference, candidate)
+    pairs = _pairs(reference, candidate, limits.near_tie_nat)
     similar = [one.similarity for one in pairs if one.similarity is not None]
     different = [one for one in similar if one < 1]
     parted = [one.divergence for one in pairs if one.divergence]
@@ -87,14 +87,19 @@ def consistency(
     )
 
 
-def _pairs(reference: Recording, candidate: Recording) -> list[Pair]:
+def _pairs(reference: Recording, candidate: Recording, near_tie: float) -> list[Pair]:
     both = list(zip(reference.replies, candidate.replies, strict=True))
     parted = [(one.text, other.text) for one, other in both if one.ids != other.ids]
     known = similarities(parted)
     of = None if known is None else dict(zip(parted, known, strict=True))
     return [
         # The same tokens are alike, whatever an embedding says.
-        compare(one, other, None if of is None else of.get((one.text, other.text), 1.0))
+        compare(
+            one,
+            other,
+            near_tie,
+            None if of is None else of.get((one.text, other.text), 1.0),
+        )
         for one, other in both
     ]
 

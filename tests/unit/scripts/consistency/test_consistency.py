@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MODEL = "smollm2-135m-instruct"
-LIMITS = Limits(unexplained=0, device_only_errors=0)
+LIMITS = Limits(near_tie_nat=0.1, unexplained=0, device_only_errors=0)
 QUESTION = Question(ask="Capital of China?", any_of=("beijing",), language="en")
 END = 2
 
@@ -134,10 +134,10 @@ def test_an_error_here_and_not_there_is_named_and_tested() -> None:
 def test_consistent_is_exact_or_the_same_verdict_and_alike() -> None:
     reference, candidate = reply((5, END)), reply((99, END))
 
-    assert compare(reference, candidate, 0.81).consistent
-    assert not compare(reference, candidate, 0.79).consistent
-    assert compare(reference, candidate, None).consistent
-    assert not compare(reference, reply((99, END), "Shanghai"), 0.95).consistent
+    assert compare(reference, candidate, 0.1, 0.81).consistent
+    assert not compare(reference, candidate, 0.1, 0.79).consistent
+    assert compare(reference, candidate, 0.1, None).consistent
+    assert not compare(reference, reply((99, END), "Shanghai"), 0.1, 0.95).consistent
 
 
 def test_without_the_package_the_rate_has_another_name(
