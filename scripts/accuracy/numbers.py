@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from scripts.grade import digits
 
+_LONGEST = 60  # characters; a model that repeats a digit for ever gives no number
 _TOLERANCE = Fraction(1, 10_000)  # as in the published script
 
 # Full-width characters, other spaces, other minus signs. Not NFKC: it makes 4² into 42.
@@ -31,7 +32,7 @@ _NUMBER = re.compile(
     r"(?:[$€£¥] ?(?P<inner>-)?)?"
     r"(?P<whole>\d{1,3}(?:,\d{3})+(?!\d)|\d{1,3}(?: \d{3})+(?![\d/])|\d+(?! ?/ ?\d))?"
     r"(?P<part>(?<=\d)\.\d+|(?<![\d.])\.\d+)?"
-    r"(?P<power>(?<=\d)e[+-]?\d+(?![a-z\d]))?"
+    r"(?P<power>(?<=\d)e[+-]?\d{1,2}(?![a-z\d]))?"
     r"(?P<over>(?:(?<=\d) )?(?<![\d.])\d+ ?/ ?\d+)?",
     re.IGNORECASE,
 )
@@ -85,7 +86,7 @@ def _numbers(text: str) -> list[Fraction]:
 def _value(found: re.Match[str]) -> Fraction | None:
     parts = found.groupdict(default="")
     decimal = re.sub("[, ]", "", parts["whole"] + parts["part"]) + parts["power"]
-    if not decimal and not parts["over"]:
+    if not (decimal or parts["over"]) or len(found.group()) > _LONGEST:
         return None
     value = Fraction(("0" if decimal.startswith(".") else "") + decimal or 0)
     if parts["over"]:

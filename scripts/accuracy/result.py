@@ -8,7 +8,7 @@ from bundle.model import Reference, Strict
 from scripts.accuracy import numbers
 from scripts.accuracy.answers import Settings
 from scripts.gate import Gate, at_most
-from scripts.statistics import Interval, wilson
+from scripts.rate import Rate, rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,17 +21,10 @@ if TYPE_CHECKING:
 _STANDARD = 200  # below it an interval is wider than 13 points
 
 
-class Right(Strict):
-    """Right answers, and the 95% Wilson interval of their share."""
-
-    right: int
-    share: float
-    interval: Interval
-
-
 class Accuracy(Strict):
     """The result of a run; each answer is a line of the file beside it.
 
+    `strict` and `flexible` are rates of right answers, read so; see `numbers`.
     An answer that was cut at the token limit is neither right nor unparseable: it is
     truncated. `reference` is the published score in percent, and for GSM8K only.
     """
@@ -40,8 +33,8 @@ class Accuracy(Strict):
     label: str
     settings: Settings
     asked: int
-    strict: Right
-    flexible: Right
+    strict: Rate
+    flexible: Rate
     unparseable: int
     truncated: int
     reference: Reference | None
@@ -90,16 +83,16 @@ def _right(
     whole: Sequence[Answer],
     read: Callable[[str], Fraction | None],
     asked: int,
-) -> Right:
+) -> Rate:
     right = sum(
         numbers.same(read(answer.text), data.problems[answer.index].answer)
         for answer in whole
     )
-    return Right(right=right, share=right / asked, interval=wilson(right, asked))
+    return rate(right, asked)
 
 
 def _gates(
-    model: Model, flexible: Right, counts: tuple[int, int, int]
+    model: Model, flexible: Rate, counts: tuple[int, int, int]
 ) -> tuple[Gate, ...]:
     unparseable, truncated, asked = counts
     limits = model.thresholds.word_problems
@@ -113,7 +106,7 @@ def _gates(
     return tuple(gates)
 
 
-def _near(flexible: Right, published: Reference, margin: float) -> Gate:
+def _near(flexible: Rate, published: Reference, margin: float) -> Gate:
     """Require that the score may well be the published one, less the margin.
 
     Our own problems are no harder than GSM8K's, so the same holds for them.

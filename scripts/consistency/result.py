@@ -9,21 +9,14 @@ from bundle.model import Strict
 from scripts.consistency.compare import ALIKE, Pair, compare
 from scripts.consistency.similarity import similarities
 from scripts.gate import Gate
-from scripts.statistics import Interval, mcnemar, wilson
+from scripts.rate import Rate, rate
+from scripts.statistics import mcnemar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bundle.model import Consistency as Limits
     from scripts.consistency.record import Recording
-
-
-class Rate(Strict):
-    """`count` of `total`, with the 95% Wilson interval of the share."""
-
-    count: int
-    total: int
-    interval: Interval
 
 
 class Consistency(Strict):
@@ -115,8 +108,7 @@ def _same_verdict(pair: Pair) -> bool:
 
 
 def _rate(hits: Sequence[bool]) -> Rate:
-    count, total = sum(hits), len(hits)
-    return Rate(count=count, total=total, interval=wilson(count, total))
+    return rate(sum(hits), len(hits))
 
 
 def _name(recording: Recording) -> str:

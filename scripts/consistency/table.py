@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scripts.consistency.compare import Pair
-    from scripts.consistency.result import Consistency, Rate
+    from scripts.consistency.result import Consistency
 
 _NOT_SHOWN = "not shown: requirements/similarity.txt is not installed"
 
@@ -26,12 +26,12 @@ def table(result: Consistency) -> str:
 def _rows(result: Consistency) -> Iterator[tuple[str, str]]:
     yield "reference", result.reference
     yield "candidate", result.candidate
-    yield "exact match", _rate(result.exact)
-    yield "semantically alike", _rate(result.alike) if result.alike else _NOT_SHOWN
+    yield "exact match", str(result.exact)
+    yield "semantically alike", str(result.alike) if result.alike else _NOT_SHOWN
     with_alike = f"exact, or same verdict and similarity at least {ALIKE:.2f}"
     name = "overall consistency" if result.alike else "exact or same verdict"
-    yield name, _rate(result.consistent) + (f"; {with_alike}" if result.alike else "")
-    yield "factual error rate", _rate(result.wrong)
+    yield name, str(result.consistent) + (f"; {with_alike}" if result.alike else "")
+    yield "factual error rate", str(result.wrong)
     yield (
         "  here only",
         f"{result.device_only_errors}; p = {result.mcnemar_p:.3f} (McNemar)",
@@ -47,12 +47,6 @@ def _rows(result: Consistency) -> Iterator[tuple[str, str]]:
             "similarity",
             f"mean {result.similarity_mean:.2f} where they differ, {least}",
         )
-
-
-def _rate(rate: Rate) -> str:
-    low, high = rate.interval.low or 0, rate.interval.high or 0
-    share = rate.count / max(1, rate.total)
-    return f"{rate.count} of {rate.total} = {share:.1%} ({low:.1%} to {high:.1%})"
 
 
 def _parted(pair: Pair) -> Iterator[str]:

@@ -41,8 +41,8 @@ def test_right_answers_are_counted_and_each_is_kept(tmp_path: Path) -> None:
     with serve(Profile(answers=RIGHT)) as known:
         code = run(known.url, tmp_path)
 
-    assert (code, result(tmp_path)["flexible"]["right"]) == (0, 50)
-    assert result(tmp_path)["strict"]["right"] == 50
+    assert (code, result(tmp_path)["flexible"]["count"]) == (0, 50)
+    assert result(tmp_path)["strict"]["count"] == 50
     assert len((tmp_path / "own-problems.jsonl").read_text().splitlines()) == 1 + 50
     assert not (tmp_path / "own-problems.partial.jsonl").exists()
 
@@ -106,7 +106,7 @@ def test_a_run_that_broke_off_goes_on(
 
     assert (code, len(known.chats)) == (0, 5 + 2)
     assert "going on from 3 answers" in capsys.readouterr().out
-    assert result(tmp_path)["flexible"]["right"] == 5
+    assert result(tmp_path)["flexible"]["count"] == 5
 
 
 def test_answers_of_other_settings_are_not_mixed(

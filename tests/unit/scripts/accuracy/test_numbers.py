@@ -75,9 +75,13 @@ def test_hard_forms(text: str, value: str) -> None:
     assert flexible(text) == Fraction(value)
 
 
-@pytest.mark.parametrize("text", ["", "I do not know.", "3 / 0", "\\boxed{}"])
+@pytest.mark.parametrize("text", ["", "I do not know.", "3 / 0", "\\boxed{}", "9" * 5000])
 def test_no_number_is_unparseable(text: str) -> None:
     assert flexible(text) is None
+
+
+def test_a_giant_exponent_is_not_computed() -> None:
+    assert flexible("1e999999999") == 999_999_999
 
 
 def test_strict_wants_a_mark() -> None:
