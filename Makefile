@@ -8,7 +8,7 @@ ENGINE = BUNDLE_ENGINE_PYTHON=$${BUNDLE_ENGINE_PYTHON:-$(CURDIR)/.venv/engine-cp
 EMBEDDED = BUNDLE_MODEL=$${BUNDLE_MODEL:-smollm2-135m-instruct}
 
 .DEFAULT_GOAL := help
-.PHONY: help up down doctor smoke weights convert test lint unit monitoring process
+.PHONY: help up down doctor smoke accuracy consistency weights convert test lint unit monitoring process
 .PHONY: container test-engines image bundle-offline generate lock clean
 
 help: ## print this list
@@ -31,6 +31,15 @@ doctor: ## whether this host can serve, and what is in the way
 smoke: ## prove the running server again; the exit code is the verdict
 	@$(PYTHON) -m scripts.install bundle
 	@$(EMBEDDED) $(BUNDLE) -m scripts.smoke --out var/report
+
+accuracy: ## GSM8K on the running server against the published score; LIMIT=200 for less
+	@$(PYTHON) -m scripts.install bundle
+	@$(EMBEDDED) $(BUNDLE) -m scripts.accuracy gsm8k $(if $(LIMIT),--limit $(LIMIT))
+
+consistency: ## REFERENCE=url or RECORDED=file: does the server answer as that one does
+	@$(PYTHON) -m scripts.install bundle
+	@$(EMBEDDED) $(BUNDLE) -m scripts.consistency \
+	  $(if $(REFERENCE),--reference $(REFERENCE)) $(if $(RECORDED),--recorded $(RECORDED))
 
 weights: ## fetch, verify and convert the weights, without serving
 	@$(PYTHON) -m scripts.install bundle engine-cpu

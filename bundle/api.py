@@ -115,6 +115,12 @@ class Server:
                 _int(usage["completion_tokens"]),
             )
 
+    def post(self, path: str, body: dict[str, object]) -> dict[str, Any]:
+        """Send `body` as JSON; give the answer's JSON object."""
+        answer = self._send("POST", path, body)
+        with _understanding(answer):
+            return dict(answer.json())
+
     def _get(self, path: str) -> _Answer:
         return self._send("GET", path)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bundle.errors import BadSettings, Problem
+from bundle.errors import BadSettings, Problem, raise_all
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -122,10 +122,36 @@ class Alerts(Strict):
     npu_celsius: float = Field(gt=0)
 
 
+class WordProblems(Strict):
+    """Limits for GSM8K and our own problems.
+
+    margin_points: the 95% interval of the score must reach the published one less this,
+    in percent points; unset where none is published. Shares are 0 to 1.
+    """
+
+    margin_points: float | None = Field(None, ge=0)
+    truncated_share: float = Field(ge=0, lt=1)
+    unparseable_share: float = Field(ge=0, lt=1)
+
+
+class Consistency(Strict):
+    """How many prompts may differ from the reference run; see scripts/consistency.
+
+    near_tie_nat: below this margin rounding may choose either token. Logits between 16
+    and 32 are 0.125 apart in bfloat16, so one step of it must lie within.
+    """
+
+    near_tie_nat: float = Field(gt=0)
+    unexplained: int = Field(ge=0)
+    device_only_errors: int = Field(ge=0)
+
+
 class Thresholds(Strict):
     """What the smoke test requires before it says pass."""
 
     questions_right_share: float = Field(ge=0, le=1)
+    word_problems: WordProblems
+    consistency: Consistency
 
 
 class Model(Strict):
@@ -146,6 +172,10 @@ class Model(Strict):
     references: tuple[Reference, ...] = ()
     thresholds: Thresholds
 
+    def reference(self, metric: str) -> Reference | None:
+        """Give the published score of that name, if there is one."""
+        return next((one for one in self.references if one.metric == metric), None)
+
     def weights(self, weights_dir: Path, weights_format: str) -> Path:
         """Folder that the engine serves; its name is kept, since vLLM reads it.
 
@@ -155,7 +185,7 @@ class Model(Strict):
 
 
 class Question(Strict):
-    """A question with its right answers, and words that make an answer wrong."""
+    """A question with its right answers, and rival ones, which are wrong before them."""
 
     ask: str
     any_of: tuple[str, ...] = Field(min_length=1)
@@ -164,7 +194,7 @@ class Question(Strict):
 
 
 class Questions(Strict):
-    """`questions.yaml`: the reference run's questions, our own, and the canary's.
+    """The reference run's questions, our own, and which of them are for what.
 
     The canary's are asked all day, and the model always gets them right: a wrong answer
     means that the engine computes nonsense.
@@ -172,7 +202,28 @@ class Questions(Strict):
 
     reference: tuple[Question, ...] = ()
     own: tuple[Question, ...] = Field(min_length=1)
+    quick: tuple[Question, ...] = Field(min_length=1)
     canary: tuple[Question, ...] = Field(min_length=1)
+
+    @property
+    def every(self) -> tuple[Question, ...]:
+        """All of them, the reference run's first."""
+        return (*self.reference, *self.own)
+
+
+class _Set(Strict):
+    """`models/questions.<language>.yaml`, which models share."""
+
+    questions: tuple[Question, ...] = Field(min_length=1)
+
+
+class _Chosen(Strict):
+    """`questions.yaml`: sets by name, and questions by what they ask."""
+
+    reference: tuple[Question, ...] = ()
+    own: tuple[Literal["zh", "en"], ...] = Field(min_length=1)
+    quick: tuple[str, ...] = Field(min_length=1)
+    canary: tuple[str, ...] = Field(min_length=1)
 
 
 def load_model(models_dir: Path, name: str) -> Model:
@@ -202,8 +253,30 @@ def load_model(models_dir: Path, name: str) -> Model:
 
 
 def load_questions(models_dir: Path, name: str) -> Questions:
-    """Read `models_dir/name/questions.yaml`; raises `BadSettings` like `load_model`."""
-    return _read(models_dir / name / "questions.yaml", Questions)
+    """Read `models_dir/name/questions.yaml` and the sets that it names.
+
+    Raises:
+        BadSettings: like `load_model`, or a question is chosen that is not there.
+    """
+    path = models_dir / name / "questions.yaml"
+    chosen = _read(path, _Chosen)
+    sets = [_read(models_dir / f"questions.{one}.yaml", _Set) for one in chosen.own]
+    own = tuple(question for one in sets for question in one.questions)
+    by_words = {question.ask: question for question in (*chosen.reference, *own)}
+    raise_all(
+        BadSettings,
+        (
+            Problem(f"{path} chooses {ask!r}, which no set has", "correct that line")
+            for ask in (*chosen.quick, *chosen.canary)
+            if ask not in by_words
+        ),
+    )
+    return Questions(
+        reference=chosen.reference,
+        own=own,
+        quick=tuple(by_words[ask] for ask in chosen.quick),
+        canary=tuple(by_words[ask] for ask in chosen.canary),
+    )
 
 
 def _read(path: Path, kind: type[_Kind]) -> _Kind:

@@ -13,7 +13,8 @@ lock() {
 lock tool requirements/tool.in
 lock bundle pyproject.toml
 # The tests run our code with the versions that are deployed.
-lock dev pyproject.toml --extra dev --constraints requirements/bundle.txt
+lock dev pyproject.toml requirements/similarity.in --extra dev --constraints requirements/bundle.txt
+lock similarity requirements/similarity.in --constraints requirements/dev.txt
 lock engine-cpu requirements/engine-cpu.in --overrides requirements/engine-cpu.overrides
 # This release needs Python 3.11.
 python=3.11 lock engine-next requirements/engine-next.in --overrides requirements/engine-next.overrides

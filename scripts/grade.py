@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -35,12 +36,12 @@ _BREAK = re.compile(
     r"|而是|但|而(?=不|非)"
 )
 _NOT_ZH = (
-    r"不(?:会|可能|应该|应|能|该|再)?(?:是|等于|叫|为|在|算|属于|对|正确)|并非|绝非|≠"
+    r"不(?:会|可能|应该|应|能|该|再)?(?:是|从|等于|叫|为|在|算|属于|对|正确)|并非|绝非|≠"
 )
 _DENIES_WHAT_FOLLOWS = re.compile(
     r"\b(?:not(?! only| just)|never|no(?! doubt|\s*\d)|neither|nor|without|except|unlike"
     r"|rather than|instead of|other than|false|wrong|incorrect|untrue)\b"
-    rf"|{_NOT_ZH}|非(?!常|洲|凡)|没有|错误"
+    rf"|{_NOT_ZH}|非(?!常|洲|凡)|没有|错误|不(?:能|要|可以|应该?|该)?用"
 )
 _DENIES_WHAT_PRECEDES = re.compile(
     r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\s+"
@@ -48,22 +49,46 @@ _DENIES_WHAT_PRECEDES = re.compile(
     rf"|{_NOT_ZH}|是错|错误"
 )
 _VERB_ZH = re.compile("是|等于")
+# "Paris or Lyon", 可能是巴黎,也可能是里昂: between two answers of which neither is given.
+_ALTERNATIVE = re.compile(
+    r"(?:[\s,;/、()&+]|\b(?:and|or|also|it|is|be|could|might|may|maybe|perhaps|possibly"
+    r"|probably)\b|和|与|以及|或者?|还是|也许|也|可能|大概|是|到|至)*"
+)
+
+
+@dataclass(frozen=True)
+class _Hit:
+    """Where a word stands in an answer, and whether it is said there or denied."""
+
+    start: int
+    end: int
+    denied: bool
 
 
 def grade(text: str, question: Question, *, cut: bool = False) -> Verdict:
     """Judge the answer `text`; `cut` says that it ended at the token limit.
 
-    Right means: one of `any_of` is said, none of them is denied, and none of `none_of`
-    is said. A cut answer is not judged, since its end is not known.
+    Right means: one of `any_of` is said, none of them is denied, and no rival of
+    `none_of` comes before it or as its alternative. The first answer counts: what is said
+    of a rival later does no harm ("Paris. Lyon is smaller."). A cut answer is not judged,
+    since its end is not known.
     """
     if cut:
         return "truncated"
     answer = normalise(text)
     if not re.search(r"\w", answer):
         return "empty"
-    said = list(_said(question.any_of, answer))
-    right = any(said) and all(said) and not any(_said(question.none_of, answer))
-    return "right" if right else "wrong"
+    hits = list(_hits(question.any_of, answer))
+    if not hits or any(hit.denied for hit in hits):
+        return "wrong"
+    first = min(hits, key=lambda hit: hit.start)
+    rivals = (hit for hit in _hits(question.none_of, answer) if not hit.denied)
+    return "wrong" if any(_competes(hit, first, answer) for hit in rivals) else "right"
+
+
+def _competes(rival: _Hit, first: _Hit, answer: str) -> bool:
+    between = answer[first.end : rival.start]
+    return rival.start < first.start or bool(_ALTERNATIVE.fullmatch(between))
 
 
 def normalise(text: str) -> str:
@@ -76,18 +101,26 @@ def normalise(text: str) -> str:
     text = re.sub(r"\bcannot\b", "can not", re.sub("n['’]t\\b", " not", text))  # noqa: RUF001 - both apostrophes occur
     text = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", _QUOTES.sub("", text))
     text = re.sub(rf"(?<={_CJK})[ \t]+(?={_CJK})", "", text)
+    return re.sub(r"[ \t]+", " ", digits(text)).strip()
+
+
+def digits(text: str) -> str:
+    """Write Chinese numerals as digits: 十二 is 12, 3万 is 30000."""
     text = _MIXED_NUMERAL.sub(_mixed_to_digits, text)
-    text = _NUMERAL.sub(lambda found: str(_value(found.group())), text)
-    return re.sub(r"[ \t]+", " ", text).strip()
+    return _NUMERAL.sub(lambda found: str(_value(found.group())), text)
 
 
-def _said(words: Iterable[str], answer: str) -> Iterator[bool]:
-    """For each place in `answer` where a word stands: is it said (or denied)?"""
+def _hits(words: Iterable[str], answer: str) -> Iterator[_Hit]:
+    """Give each place in `answer` where a word stands."""
     patterns = [_pattern(normalise(word)) for word in words]
-    for clause in _BREAK.split(answer):
+    ends = [(found.start(), found.end()) for found in _BREAK.finditer(answer)]
+    starts = [0, *(end for _, end in ends)]
+    for start, (end, _) in zip(starts, [*ends, (len(answer), 0)], strict=True):
+        clause = answer[start:end]
         for pattern in patterns:
             for found in pattern.finditer(clause):
-                yield not _denied(clause, found.start(), found.end())
+                denied = _denied(clause, found.start(), found.end())
+                yield _Hit(start + found.start(), start + found.end(), denied)
 
 
 def _pattern(word: str) -> re.Pattern[str]:

@@ -48,7 +48,7 @@ class Environment:
 ENVIRONMENTS = {
     "tool": Environment("the installer uv", 18, 64),
     "bundle": Environment("this bundle's own packages", 21, 81),
-    "dev": Environment("lint and tests", 64, 235),
+    "dev": Environment("lint and tests", 150, 440),
     "engine-cpu": Environment("vLLM 0.23.0 for the CPU, with PyTorch", 3100, 5780),
     "engine-cann": Environment("what vLLM 0.23.0 needs on an NPU", 3300, 6500),
     "engine-next": Environment("vLLM 0.32.0 for `make test-engines`", 3100, 6000),

@@ -88,12 +88,11 @@ def find(environ: Mapping[str, str]) -> Target:
     questions = load_questions(settings.models_dir, settings.model)
     server = api.server(settings)
     served = require_model(server, model.name)
-    asked = (*questions.reference, *questions.own)
-    return Target(settings, model, asked, server, served)
+    return Target(settings, model, questions.quick, server, served)
 
 
 def ask(target: Target) -> Score:
-    """Ask all questions."""
+    """Ask the quick suite's questions."""
     show = progress("questions")
     return ask_all(target.server, target.model.name, target.questions, show)
 

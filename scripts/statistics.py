@@ -45,6 +45,19 @@ def wilson(successes: int, trials: int, z: float = Z95) -> Interval:
     )
 
 
+def mcnemar(only_first: int, only_second: int) -> float:
+    """Two-sided exact p of McNemar's test on paired yes-or-no answers.
+
+    `only_first` and `only_second` count the pairs in which just one of the two is right.
+    If neither is better, each is Binomial(n, 1/2) with n their sum, so
+    p = min(1, 2 P(B ≤ the smaller)). McNemar, Q. (1947), Psychometrika 12:153-157, in its
+    exact form. No such pair: nothing speaks against equality, p = 1.
+    """
+    pairs = only_first + only_second
+    tail = sum(math.comb(pairs, k) for k in range(min(only_first, only_second) + 1))
+    return min(1.0, 2 * tail / (1 << pairs))
+
+
 def percentile(samples: Sequence[float], percent: float) -> float:
     """Percentile with linear interpolation between ranks, as `numpy.percentile`.
 

@@ -12,12 +12,14 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import requests
 
+from tests.fixtures.faulty_proxy import planting
 from tests.fixtures.in_flight import InFlight
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 URL = "http://127.0.0.1:8000"
 MODEL = "smollm2-135m-instruct"
+# What a server without stop tokens does, whatever a client sends.
+ENDLESS = {"ignore_eos": True, "stop_token_ids": []}
 MAKE_UP_SECONDS = 1200  # the first one fetches the demo model and fills caches
 
 
@@ -120,6 +124,81 @@ def test_the_probe_gets_right_answers_and_the_page_says_up() -> None:
     page = requests.get("http://127.0.0.1:9810/", timeout=10).text
     assert ">Up<" in page
     assert "vLLM 0.23.0" in page
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Hold the exporter: its probe would join our batch, and that rounds otherwise."""
+    exporter = next(
+        int(path.parent.name)
+        for path in Path("/proc").glob("[0-9]*/cmdline")
+        if path.read_bytes().endswith(b"\0-m\0monitoring\0")
+        and (path.parent / "cwd").resolve() == ROOT
+    )
+    os.kill(exporter, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(exporter, signal.SIGCONT)
+
+
+@pytest.fixture(scope="module")
+def recorded(
+    up: subprocess.CompletedProcess[str], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """Give the file of the served model's own answers to the quick questions."""
+    assert up.returncode == 0
+    file = tmp_path_factory.mktemp("consistency") / "recorded.json"
+    words = ("--quick", "--max-tokens", "32", "--record", str(file))
+    with quiet():
+        done = command("scripts.consistency", *words)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    return file
+
+
+def test_the_server_is_consistent_with_itself(recorded: Path) -> None:
+    words = ("--recorded", str(recorded), "--out", str(recorded.parent))
+    with quiet():
+        done = command("scripts.consistency", *words)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "exact match             8 of 8 = 100.0%" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("fault", "gate"),
+    [
+        ({"add_generation_prompt": False}, "prompt tokens: chat template and tokenizer"),
+        (ENDLESS, "stops where the reference stops"),
+        ({"repetition_penalty": 1.3}, "likeliest token chosen: no penalty, no sampling"),
+    ],
+    ids=["wrong chat template", "no stop token", "repetition penalty"],
+)
+def test_a_planted_fault_turns_its_gate_red(
+    recorded: Path, fault: dict[str, Any], gate: str
+) -> None:
+    words = ("--recorded", str(recorded), "--out", str(recorded.parent))
+    with planting(fault, URL) as url:
+        done = command("scripts.consistency", *words, BUNDLE_SERVER_URL=url)
+
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert f"FAIL  {gate}" in done.stdout
+
+
+def test_word_problems_are_scored_and_answers_without_an_end_are_red(
+    recorded: Path,
+) -> None:
+    words = ("own", "--limit", "5", "--out", str(recorded.parent))
+    done = command("scripts.accuracy", *words)
+    with planting(ENDLESS, URL) as url:
+        short = (*words, "--max-tokens", "128")
+        endless = command("scripts.accuracy", *short, BUNDLE_SERVER_URL=url)
+
+    assert "own-written problems (not GSM8K), liveness check" in done.stdout
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert endless.returncode == 1, endless.stdout + endless.stderr
+    assert "FAIL  truncated answers: 5 of 5" in endless.stdout
 
 
 def metric(series: str) -> float:

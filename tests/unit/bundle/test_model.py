@@ -56,7 +56,8 @@ def test_a_missing_folder_is_named_with_the_known_ones(models: Path) -> None:
 
 
 def test_unknown_keys_and_wrong_values_are_all_reported(models: Path) -> None:
-    change(models, colour="blue", context="long", thresholds={"questions_right_share": 2})
+    slo = {"ttft_seconds": 0, "tpot_seconds": 0.1}
+    change(models, colour="blue", context="long", slo=slo)
 
     assert len(refused(models)) == 3
 

@@ -8,11 +8,22 @@ from typing import Any
 import pytest
 import yaml
 
-from bundle.model import Question
+from bundle.model import Question, load_questions
 from scripts.grade import grade, normalise
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 GRADED = yaml.safe_load((FIXTURES / "graded-answers.yaml").read_text(encoding="utf-8"))
+CHATTED = yaml.safe_load((FIXTURES / "chat-answers.yaml").read_text(encoding="utf-8"))
+MODELS = Path(__file__).parents[3] / "models"
+ASKED = {one.ask: one for one in load_questions(MODELS, "qwen-1_8b-chat").every}
+# A group's name ends with the person's verdict: "hedged right".
+CHAT = [
+    (ASKED[group["ask"]], answer, kind.split()[-1])
+    for group in CHATTED
+    for kind, answers in group.items()
+    if kind != "ask"
+    for answer in answers
+]
 
 
 @pytest.mark.parametrize("case", GRADED, ids=lambda case: case["answer"][:40])
@@ -25,6 +36,17 @@ def test_the_verdict_is_the_persons(case: dict[str, Any]) -> None:
     )
 
     assert case["verdict"] == grade(case["answer"], question)
+
+
+@pytest.mark.parametrize(("question", "answer", "verdict"), CHAT)
+def test_the_verdict_on_a_chat_models_answer_is_the_persons(
+    question: Question, answer: str, verdict: str
+) -> None:
+    assert verdict == grade(answer, question)
+
+
+def test_the_graded_answers_are_at_least_two_hundred() -> None:
+    assert len(CHAT) >= 200
 
 
 def test_a_cut_answer_is_not_judged() -> None:

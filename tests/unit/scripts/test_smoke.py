@@ -31,7 +31,7 @@ SCHEMA = ROOT / "docs/report.schema.json"
 
 
 def _right_answers() -> dict[str, str]:
-    return {one.ask: one.any_of[0] for one in load_questions(ROOT / "models", DEMO).own}
+    return {one.ask: one.any_of[0] for one in load_questions(ROOT / "models", DEMO).quick}
 
 
 def _environ(url: str) -> dict[str, str]:
@@ -61,7 +61,7 @@ def test_a_good_server_passes_and_leaves_a_report(
 
     assert (code, report["verdict"], report["version"]) == (0, "pass", 1)
     assert report["environment"]["server"]["version"] == "0.23.0"
-    assert len(report["questions"]["answers"]) == 12
+    assert len(report["questions"]["answers"]) == 8
     jsonschema.validate(report, json.loads(SCHEMA.read_text()))
     shown = capsys.readouterr().out
     assert "TTFT mean" in shown
@@ -74,7 +74,7 @@ def test_wrong_answers_fail_and_are_shown(tmp_path: Path) -> None:
 
     assert code == 1
     assert [one["verdict"] for one in _report(tmp_path)["checks"]] == ["fail", "pass"]
-    assert (tmp_path / "report.md").read_text().count("I do not know.") == 12
+    assert (tmp_path / "report.md").read_text().count("I do not know.") == 8
 
 
 def test_a_failed_request_fails_the_benchmark(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_part_that_cannot_run_is_named_and_the_other_still_runs(tmp_path: Path
 
     assert (code, report["verdict"]) == (2, "not run")
     assert report["benchmark"] is None
-    assert report["questions"]["right"] == 12
+    assert report["questions"]["right"] == 8
     assert report["not_run"][0]["part"] == "benchmark"
     assert "HTTP 500" in report["not_run"][0]["reason"]
     jsonschema.validate(report, json.loads(SCHEMA.read_text()))

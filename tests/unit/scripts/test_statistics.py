@@ -7,9 +7,11 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 
 from scripts.statistics import (
     interval_ranks,
+    mcnemar,
     percentile,
     percentile_interval,
     wilson,
@@ -49,6 +51,23 @@ def test_wilson_holds_the_share(asked: int, right: int) -> None:
     assert interval.high is not None
     assert 0 <= interval.low <= right / asked + 1e-9
     assert right / asked - 1e-9 <= interval.high <= 1
+
+
+@given(st.integers(1, 2000), st.floats(0, 1))
+def test_wilson_is_scipys(asked: int, share: float) -> None:
+    right = round(asked * share)
+    known = binomtest(right, asked).proportion_ci(0.95, method="wilson")
+
+    ours = wilson(right, asked)
+    assert (known.low, known.high) == pytest.approx((ours.low, ours.high), abs=1e-6)
+
+
+@given(st.integers(0, 300), st.integers(0, 300))
+def test_mcnemar_is_scipys_exact_binomial_test(first: int, second: int) -> None:
+    pairs = first + second
+    known = binomtest(first, pairs).pvalue if pairs else 1.0
+
+    assert known == pytest.approx(mcnemar(first, second))
 
 
 @pytest.mark.parametrize(
