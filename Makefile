@@ -8,7 +8,7 @@ ENGINE = BUNDLE_ENGINE_PYTHON=$${BUNDLE_ENGINE_PYTHON:-$(CURDIR)/.venv/engine-cp
 EMBEDDED = BUNDLE_MODEL=$${BUNDLE_MODEL:-smollm2-135m-instruct}
 
 .DEFAULT_GOAL := help
-.PHONY: help up down doctor smoke weights convert test lint unit monitoring process
+.PHONY: help up down doctor smoke bench weights convert test lint unit monitoring process
 .PHONY: container test-engines image bundle-offline generate lock clean
 
 help: ## print this list
@@ -31,6 +31,10 @@ doctor: ## whether this host can serve, and what is in the way
 smoke: ## prove the running server again; the exit code is the verdict
 	@$(PYTHON) -m scripts.install bundle
 	@$(EMBEDDED) $(BUNDLE) -m scripts.smoke --out var/report
+
+bench: ## the base point 512/128 at 4 requests a second; ARGS="--request-rate 1" on a CPU
+	@$(PYTHON) -m scripts.install bundle
+	@$(EMBEDDED) $(BUNDLE) -m scripts.benchmark $(ARGS)
 
 weights: ## fetch, verify and convert the weights, without serving
 	@$(PYTHON) -m scripts.install bundle engine-cpu

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 ENGINE = ROOT / ".venv/engine-cpu/bin/python"
 
-CHUNKS, STREAMS, REQUESTS, TURNS = 1000, 16, 48, 5
+CHUNKS, STREAMS, REQUESTS, TURNS = 1000, 16, 32, 3
 CHUNK = {
     "id": "cmpl-9f1c2b7d3e4a5f60",
     "object": "text_completion",
@@ -46,19 +46,21 @@ CHUNK = {
 
 def main() -> None:
     """Measure by turns, and print chunks a second of each and the ratio."""
+    clients = ("ours", "vllm", "aiohttp")
     for paced in (False, True):
         with server(paced=paced) as url:
-            pairs = [(rate("ours", url), rate("vllm", url)) for _ in range(TURNS)]
-        ours, theirs = (median(rates) for rates in zip(*pairs, strict=True))
+            turns = [[rate(client, url) for client in clients] for _ in range(TURNS)]
+        ours, theirs, bare = (median(rates) for rates in zip(*turns, strict=True))
         print("a chunk at a time:" if paced else "as fast as it is read:")
         print(f"  ours {ours:,.0f} chunks/s, vllm bench serve {theirs:,.0f}")
-        ratios = sorted(a / b for a, b in pairs)
+        print(f"  aiohttp that drops all it reads {bare:,.0f}")
+        ratios = sorted(turn[0] / turn[1] for turn in turns)
         print(f"  ratio {median(ratios):.1f} ({ratios[0]:.1f} to {ratios[-1]:.1f})")
 
 
 def rate(client: str, url: str) -> float:
     """Give the chunks a second of one client, run in its own environment."""
-    python = sys.executable if client == "ours" else str(ENGINE)
+    python = str(ENGINE) if client == "vllm" else sys.executable
     done = subprocess.run(
         [python, "-m", "tests.bench_client", client, url],
         cwd=ROOT,
@@ -66,7 +68,9 @@ def rate(client: str, url: str) -> float:
         text=True,
         check=True,
     )
-    return float(done.stdout.split()[-1])
+    *told, last = done.stdout.split()
+    print(f"  {client}: {' '.join(told)}" if told else "", end="")
+    return float(last)
 
 
 @contextmanager
@@ -147,6 +151,24 @@ def ours(url: str) -> None:
     asyncio.run(client())
 
 
+def bare(url: str) -> None:
+    """Read with aiohttp, and do nothing with it: what no client on it can beat."""
+    import aiohttp  # noqa: PLC0415 - each environment has its own client
+
+    async def client() -> None:
+        async with aiohttp.ClientSession() as session:
+
+            async def one() -> bool:
+                async with session.post(f"{url}/v1/completions", data=b"{}") as answer:
+                    while await answer.content.readany():
+                        pass
+                return True
+
+            await _read_all(one)
+
+    asyncio.run(client())
+
+
 def vllm(url: str) -> None:
     """Read with the request function of `vllm bench serve`."""
     import aiohttp  # noqa: PLC0415 - each environment has its own client
@@ -176,15 +198,19 @@ async def _read_all(one: Callable[[], Awaitable[bool]]) -> None:
     assert await one()
     left = iter(range(REQUESTS))
 
+    failed = 0
+
     async def one_after_another() -> None:
+        nonlocal failed
         for _ in left:
-            assert await one()
+            failed += not await one()
 
     started = time.process_time()
     await asyncio.gather(*(one_after_another() for _ in range(STREAMS)))
-    print(REQUESTS * CHUNKS / (time.process_time() - started))
+    rate = REQUESTS * CHUNKS / (time.process_time() - started)
+    print(f"{failed} of {REQUESTS} streams were not understood" if failed else "", rate)
 
 
 if __name__ == "__main__":
-    PARTS = {"serve": serve, "ours": ours, "vllm": vllm}
+    PARTS = {"serve": serve, "ours": ours, "vllm": vllm, "aiohttp": bare}
     PARTS[sys.argv[1]](sys.argv[2]) if len(sys.argv) > 1 else main()
