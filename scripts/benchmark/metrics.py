@@ -59,7 +59,7 @@ class Metrics(Strict):
     ttft_from_schedule_ms: TTFT from the planned send time. chunk_gap_ms: gaps between
     chunks, which vLLM's benchmark calls ITL; itl_ms: per token.
     send lag: actual minus planned send time, milliseconds.
-    Results from before version 0.1.0 lack what has a default.
+    What has a default was added later; a file from before lacks it.
     """
 
     duration: float
