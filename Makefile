@@ -5,11 +5,12 @@ DEV := .venv/dev/bin/python
 UV := .venv/tool/bin/uv
 # With the settings of the embedded default; a container has its own.
 ENGINE = BUNDLE_ENGINE_PYTHON=$${BUNDLE_ENGINE_PYTHON:-$(CURDIR)/.venv/engine-cpu/bin/python}
-EMBEDDED = BUNDLE_MODEL=$${BUNDLE_MODEL:-smollm2-135m-instruct}
+EMBEDDED = BUNDLE_MODEL=$${BUNDLE_MODEL:-smollm2-135m-instruct} \
+  BUNDLE_RUN_DIR=$${BUNDLE_RUN_DIR:-var/run}
 
 .DEFAULT_GOAL := help
-.PHONY: help up down doctor smoke accuracy consistency weights convert test lint unit monitoring process
-.PHONY: container test-engines image bundle-offline generate lock clean
+.PHONY: help up down doctor smoke bench accuracy consistency weights convert
+.PHONY: test lint unit monitoring process container test-engines image bundle-offline generate lock clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -25,12 +26,12 @@ down: ## stop what `make up` started; leaves no process
 doctor: ## whether this host can serve, and what is in the way
 	@$(PYTHON) -m scripts.install bundle
 	@$(EMBEDDED) $(ENGINE) BUNDLE_WEIGHTS_DIR=$${BUNDLE_WEIGHTS_DIR:-var/models} \
-	  BUNDLE_RUN_DIR=$${BUNDLE_RUN_DIR:-var/run} BUNDLE_LISTEN_ADDRESS=127.0.0.1 \
+	  BUNDLE_LISTEN_ADDRESS=127.0.0.1 \
 	  $(BUNDLE) -m scripts.doctor
 
-smoke: ## prove the running server again; the exit code is the verdict
+smoke: ## prove the running server again; the exit code is the verdict; SUITE=standard
 	@$(PYTHON) -m scripts.install bundle
-	@$(EMBEDDED) $(BUNDLE) -m scripts.smoke --out var/report
+	@$(EMBEDDED) $(BUNDLE) -m scripts.smoke --suite $${SUITE:-quick} --out var/report
 
 accuracy: ## GSM8K on the running server against the published score; LIMIT=200 for less
 	@$(PYTHON) -m scripts.install bundle
@@ -40,6 +41,10 @@ consistency: ## REFERENCE=url or RECORDED=file: does the server answer as that o
 	@$(PYTHON) -m scripts.install bundle
 	@$(EMBEDDED) $(BUNDLE) -m scripts.consistency \
 	  $(if $(REFERENCE),--reference $(REFERENCE)) $(if $(RECORDED),--recorded $(RECORDED))
+
+bench: ## the base point 512/128 at 4 requests a second; ARGS="--request-rate 1" on a CPU
+	@$(PYTHON) -m scripts.install bundle
+	@$(EMBEDDED) $(BUNDLE) -m scripts.benchmark $(ARGS)
 
 weights: ## fetch, verify and convert the weights, without serving
 	@$(PYTHON) -m scripts.install bundle engine-cpu

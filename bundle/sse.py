@@ -19,6 +19,11 @@ class SseParser:
         self._rest = b""
         self._data: list[bytes] = []
 
+    @property
+    def between_events(self) -> bool:
+        """Whether all bytes so far belong to events that are complete."""
+        return not self._rest and not self._data
+
     def feed(self, piece: bytes) -> list[str]:
         """Take the next bytes; give the events that they complete, in order."""
         return [event.decode("utf-8", "replace") for event in self.feed_bytes(piece)]

@@ -41,7 +41,7 @@ class Summary(Strict):
     p99: float
     p99_interval: Interval
     p99_supported: bool
-    std: float
+    std: float | None = None
 
 
 class Metrics(Strict):
@@ -59,6 +59,7 @@ class Metrics(Strict):
     ttft_from_schedule_ms: TTFT from the planned send time. chunk_gap_ms: gaps between
     chunks, which vLLM's benchmark calls ITL; itl_ms: per token.
     send lag: actual minus planned send time, milliseconds.
+    What has a default was added later; a file from before lacks it.
     """
 
     duration: float
@@ -66,21 +67,21 @@ class Metrics(Strict):
     failed: int
     total_input_tokens: int
     total_output_tokens: int
-    total_cached_tokens: int | None
+    total_cached_tokens: int | None = None
     offered_rate: float | None
-    achieved_rate: float | None
+    achieved_rate: float | None = None
     request_throughput: float
     request_goodput: float
     output_throughput: float
     total_token_throughput: float
     peak_output_tokens_per_s: int
     max_output_tokens_per_s: int
-    max_concurrent_requests: int
+    max_concurrent_requests: int | None = None
     ttft_ms: Summary | None
-    ttft_from_schedule_ms: Summary | None
+    ttft_from_schedule_ms: Summary | None = None
     tpot_ms: Summary | None
     itl_ms: Summary | None
-    chunk_gap_ms: Summary | None
+    chunk_gap_ms: Summary | None = None
     e2el_ms: Summary | None
     send_lag_p50_ms: float
     send_lag_p95_ms: float

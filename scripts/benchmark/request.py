@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import aiohttp
 
 from bundle.api import Message
-from bundle.sse import SseParser
+from scripts.benchmark.reader import Reader
 from scripts.benchmark.stream import Stream
 
 if TYPE_CHECKING:
@@ -109,13 +109,11 @@ async def send(
 async def _read(
     session: aiohttp.ClientSession, url: str, request: bytes, stream: Stream
 ) -> str:
-    parser = SseParser()
+    reader = Reader(stream)
     kind = {"Content-Type": "application/json"}
     async with session.post(url, data=request, headers=kind) as answer:
         if answer.status != HTTPStatus.OK:
             return f"HTTP {answer.status}: {(await answer.text())[:_SHOWN]}"
         while piece := await answer.content.readany():
-            now = time.monotonic()
-            for event in parser.feed_bytes(piece):
-                stream.add(event, now)
+            reader.feed(piece, time.monotonic())
     return ""

@@ -11,9 +11,10 @@ from bundle.sse import SseParser
 
 STREAM = (
     'data: {"text":"你好🙂"}\r\n\r\n: comment\n\nevent: x\ndata: a\ndata: b\n\n'
-    "data:no space\n\ndata:  two\n\nid: 7\n\ndata: [DONE]\n\ndata: cut short"
+    "data:\r\ndata: c\r\n\r\n\ndata:no space\n\n"
+    "data:  two\n\nid: 7\n\ndata: [DONE]\n\ndata: cut short"
 ).encode()
-EVENTS = ['{"text":"你好🙂"}', "a\nb", "no space", " two", "[DONE]"]
+EVENTS = ['{"text":"你好🙂"}', "a\nb", "\nc", "no space", " two", "[DONE]"]
 
 
 def _feed(pieces: list[bytes]) -> list[str]:

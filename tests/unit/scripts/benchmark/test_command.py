@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -39,9 +42,42 @@ def test_an_invalid_run_is_exit_1(tmp_path: Path) -> None:
     assert _run(Profile(fault="cached"), tmp_path) == 1
 
 
+def test_ctrl_c_is_exit_2_with_a_result_that_says_it_is_partial(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command is interrupted while requests are under way."""
+    timer = threading.Timer(0.7, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    code = _run(Profile(), tmp_path, "--concurrency", "2", "--min-seconds", "30")
+    result = json.loads((tmp_path / "benchmark.json").read_text())
+
+    assert code == 2
+    assert result["completed"] > 0
+    assert "stopped by Ctrl-C" in capsys.readouterr().out
+
+
+def test_chats_are_sent_as_chats(tmp_path: Path) -> None:
+    chats = tmp_path / "chats.jsonl"
+    chats.write_text('{"messages": [{"role": "user", "content": "Hello"}]}\n')
+    _run(Profile(), tmp_path, "--dataset", str(chats))
+    result = json.loads((tmp_path / "benchmark.json").read_text())
+
+    assert (result["backend"], result["completed"]) == ("openai-chat", 6)
+
+
 @pytest.mark.parametrize(
     "words",
-    [["--input-len", "0"], ["--request-rate", "-1"], ["--request-rate", "x"], ["y"]],
+    [
+        ["--input-len", "0"],
+        ["--request-rate", "-1"],
+        ["--request-rate", "x"],
+        ["--input-len-range", "1"],
+        ["--warm-ups", "-1"],
+        ["--min-seconds", "5"],
+        ["--dataset", "none.jsonl"],
+        ["--dataset", "none.jsonl", "--turns", "2"],
+        ["y"],
+    ],
 )
 def test_wrong_options_are_exit_64(words: list[str], tmp_path: Path) -> None:
     assert _run(Profile(), tmp_path, *words) == 64

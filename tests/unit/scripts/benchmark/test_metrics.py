@@ -53,6 +53,7 @@ def test_totals_count_the_successful_and_name_the_failed() -> None:
     assert metrics.request_throughput == pytest.approx(1.0)
     assert metrics.output_throughput == pytest.approx(2.0)
     assert metrics.total_token_throughput == pytest.approx(10.0)
+    assert metrics.achieved_rate == pytest.approx(1.0)
     assert metrics.send_lag_max_ms == pytest.approx(1.0)
     assert metrics.ttft_ms is not None
     assert metrics.ttft_ms.mean == pytest.approx(300.0)
