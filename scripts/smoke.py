@@ -5,108 +5,67 @@ from __future__ import annotations
 import datetime as dt
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from bundle import api
 from bundle.errors import BundleError, run_command
-from bundle.model import Model, Question, load_model, load_questions
-from bundle.settings import Settings, load
+from bundle.model import load_model, load_questions
+from bundle.settings import load
 from scripts.benchmark import table
-from scripts.benchmark.load import Load
-from scripts.benchmark.result import Benchmark, benchmark
 from scripts.commandline import Parser
 from scripts.output import prepare
-from scripts.progress import progress
-from scripts.questions import Score, ask_all
 from scripts.report.environment import environment
 from scripts.report.files import save
 from scripts.report.form import NotRun, Report
 from scripts.report.words import Language
+from scripts.suites import SUITES, Target, left_out
 from scripts.target import require_model
 from scripts.verdict import exit_code, judge, overall
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Mapping, Sequence
-
-    from bundle.api import Server
-
-    _Part = TypeVar("_Part")
-
-SUITES = ("quick",)
-
-# What the quick suite leaves out, so that nobody takes its pass for more than it is.
-LEFT_OUT = (
-    NotRun(
-        part="base point 512/128", reason="quick suite; `python -m scripts.benchmark`"
-    ),
-    NotRun(part="GSM8K", reason="not in the quick suite"),
-    NotRun(part="consistency", reason="not in the quick suite"),
-    NotRun(part="numeric parity", reason="not in the quick suite"),
-)
-
-
-@dataclass(frozen=True)
-class Target:
-    """What is checked: a server, and the model that it should serve."""
-
-    settings: Settings
-    model: Model
-    questions: tuple[Question, ...]
-    server: Server
-    served: list[str]
-
-
-def quick(model: str) -> Load:
-    """Give a load that a CPU carries in seconds."""
-    return Load(model, 128, 32, rate=1.0, num_prompts=8, warm_ups=2)
 
 
 def main(
     words: Sequence[str],
     environ: Mapping[str, str],
-    load_of: Callable[[str], Load] = quick,
+    suites: Mapping[str, Mapping[str, Callable[[Target], Any]]] = SUITES,
 ) -> int:
     """Check the deployment, write the report, and give the verdict as exit code."""
     options = _parser().parse_args(words)
     prepare(options.out)
-    target = find(environ)
+    target = find(environ, options)
     print(f"smoke test of {target.model.title} at {target.server.url}", flush=True)
-    questions = attempt("questions", lambda: ask(target))
-    speed = attempt("benchmark", lambda: measure(target, load_of))
-    report = compose(target, options.suite, questions, speed)
+    missing = left_out(options.suite, target)
+    found = {
+        name: attempt(name, run, target)
+        for name, run in suites[options.suite].items()
+        if name not in missing
+    }
+    report = compose(target, options.suite, found, missing)
     path = save(report, options.out, options.language)
     print(results(report, path), flush=True)
     return exit_code(report.checks)
 
 
-def find(environ: Mapping[str, str]) -> Target:
+def find(environ: Mapping[str, str], options: argparse.Namespace) -> Target:
     """Read settings and model; raises `CouldNotRun` unless the server serves it."""
     settings = load(environ)
     model = load_model(settings.models_dir, settings.model)
     questions = load_questions(settings.models_dir, settings.model)
     server = api.server(settings)
     served = require_model(server, model.name)
-    return Target(settings, model, questions.quick, server, served)
+    return Target(
+        settings, model, questions, server, served, options.out, options.recorded
+    )
 
 
-def ask(target: Target) -> Score:
-    """Ask the quick suite's questions."""
-    show = progress("questions")
-    return ask_all(target.server, target.model.name, target.questions, show)
-
-
-def measure(target: Target, load_of: Callable[[str], Load]) -> Benchmark:
-    """Run the benchmark."""
-    asked = load_of(target.model.name)
-    return benchmark(target.server, asked, target.model.slo, progress("benchmark"))
-
-
-def attempt(part: str, run: Callable[[], _Part]) -> _Part | NotRun:
+def attempt(part: str, run: Callable[[Target], Any], target: Target) -> Any:  # noqa: ANN401 - each part has its own result
     """Run one part; if it cannot be run, the others still are."""
     try:
-        return run()
+        return run(target)
     except BundleError as error:
         print(error, file=sys.stderr, flush=True)
         reasons = "; ".join(problem.what for problem in error.problems)
@@ -114,11 +73,11 @@ def attempt(part: str, run: Callable[[], _Part]) -> _Part | NotRun:
 
 
 def compose(
-    target: Target, suite: str, questions: Score | NotRun, speed: Benchmark | NotRun
+    target: Target, suite: str, found: Mapping[str, Any], missing: Mapping[str, str]
 ) -> Report:
     """Put all that was found into one report."""
-    parts = (questions, speed)
-    checks = judge(target.model, questions, speed)
+    checks = judge(target.model, found)
+    run = {name: one for name, one in found.items() if not isinstance(one, NotRun)}
     return Report(
         made_at=dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds"),
         suite=suite,
@@ -127,9 +86,11 @@ def compose(
         environment=environment(
             target.server, target.settings, target.model, target.served
         ),
-        benchmark=speed if isinstance(speed, Benchmark) else None,
-        questions=questions if isinstance(questions, Score) else None,
-        not_run=(*(part for part in parts if isinstance(part, NotRun)), *LEFT_OUT),
+        **run,
+        not_run=(
+            *(one for one in found.values() if isinstance(one, NotRun)),
+            *(NotRun(part=name, reason=why) for name, why in missing.items()),
+        ),
     )
 
 
@@ -145,10 +106,12 @@ def results(report: Report, path: Path) -> str:
 
 def _parser() -> Parser:
     parser = Parser("python -m scripts.smoke", description=__doc__)
-    parser.add_argument("--suite", choices=SUITES, default=SUITES[0])
+    parser.add_argument("--suite", choices=SUITES, default=next(iter(SUITES)))
     parser.add_argument(
         "--out", type=Path, default=Path("var/report"), help="folder of the report"
     )
+    recorded = "a run of `scripts.consistency --record` to compare with"
+    parser.add_argument("--recorded", type=Path, metavar="FILE", help=recorded)
     parser.add_argument("--language", choices=get_args(Language), default="en")
     return parser
 

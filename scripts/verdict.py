@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bundle.errors import ExitCode
 from scripts.benchmark.validity import SEND_LAG
@@ -10,18 +10,36 @@ from scripts.questions import summary
 from scripts.report.form import Check, NotRun, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from bundle.model import Model
     from scripts.benchmark.result import Benchmark
+    from scripts.gate import Gate
     from scripts.questions import Score
 
 
-def judge(
-    model: Model, questions: Score | NotRun, speed: Benchmark | NotRun
-) -> tuple[Check, ...]:
-    """Hold each part against the thresholds of `model`."""
-    return (_questions(questions, model), _benchmark(speed))
+def judge(model: Model, found: Mapping[str, Any]) -> tuple[Check, ...]:
+    """Hold each part that was to be run against the thresholds of `model`."""
+    return tuple(check for name in found for check in _judge(name, found[name], model))
+
+
+def _judge(name: str, part: Any, model: Model) -> Sequence[Check]:  # noqa: ANN401 - each part has its own result
+    if name == "questions":
+        return [_questions(part, model)]
+    if name == "benchmark":
+        return [_benchmark(part)]
+    if isinstance(part, NotRun):
+        return [_not_run(name, part, "its gates in model.yaml")]
+    return [_gate(name, gate) for gate in part.gates]
+
+
+def _gate(part: str, gate: Gate) -> Check:
+    return Check(
+        name=f"{part}: {gate.name}",
+        verdict="pass" if gate.passed else "fail",
+        found=gate.found,
+        required=gate.required,
+    )
 
 
 def overall(checks: Sequence[Check]) -> Verdict:

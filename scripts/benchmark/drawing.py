@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import TYPE_CHECKING
 
 from scripts.benchmark import table
@@ -39,24 +40,32 @@ def document(
     verdict = word("valid" if result.valid else "invalid")
     return Document(
         title=f"{word('Benchmark')}, {result.asked.model}: {verdict}",
-        lead=f"{table.asked(result)}.",
+        lead=_date(result),
         sections=(run_section(result, word), *sections),
         language=language,
     )
 
 
+def _date(result: Benchmark) -> str:
+    moment = dt.datetime.fromtimestamp(result.started, dt.timezone.utc)
+    return moment.isoformat(timespec="seconds")
+
+
 def run_section(result: Benchmark, word: Say) -> Section:
     """Give the numbers of one run, what they rest on, and its charts."""
-    checks = tuple(table.checks(result))
     return Section(
         word("Benchmark"),
         (
             f"{table.asked(result)}.",
-            Table((word("metric"), word("value")), tuple(table.rows(result))),
-            Table((word("check"), word("found")), checks),
+            Table((word("metric"), word("value")), _named(table.rows(result), word)),
+            Table((word("check"), word("found")), _named(table.checks(result), word)),
             *charts(result.requests, word),
         ),
     )
+
+
+def _named(rows: Sequence[table.Row], word: Say) -> tuple[table.Row, ...]:
+    return tuple((word(name), value) for name, value in rows)
 
 
 def charts(requests: Sequence[Record], word: Say) -> list[Figure]:

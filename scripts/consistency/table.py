@@ -18,12 +18,13 @@ _NOT_SHOWN = "not shown: requirements/similarity.txt is not installed"
 
 def table(result: Consistency) -> str:
     """Give rates, differing answers and gates."""
-    rows = [f"  {name:<22}  {value}" for name, value in _rows(result)]
+    rates = [f"  {name:<22}  {value}" for name, value in rows(result)]
     parted = [line for pair in result.pairs for line in _parted(pair)]
-    return "\n".join([*rows, *parted, lines(result.gates)])
+    return "\n".join([*rates, *parted, lines(result.gates)])
 
 
-def _rows(result: Consistency) -> Iterator[tuple[str, str]]:
+def rows(result: Consistency) -> Iterator[tuple[str, str]]:
+    """Give name and value of each rate."""
     yield "reference", result.reference
     yield "candidate", result.candidate
     yield "exact match", str(result.exact)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scripts.benchmark import table
+from scripts.benchmark.drawing import run_section
+from scripts.consistency.table import rows
 from scripts.questions import summary
 from scripts.report.document import Document, Section, Table
 from scripts.report.words import say
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
 
     from bundle.model import Slo
     from bundle.served_by import ServedBy
+    from scripts.accuracy.result import Accuracy
     from scripts.benchmark.result import Benchmark
+    from scripts.consistency.result import Consistency
     from scripts.questions import Score
     from scripts.report.document import Row
     from scripts.report.form import Environment, NpuFacts, Report
@@ -28,7 +31,9 @@ def document(report: Report, language: Language = "en") -> Document:
         _verdicts(report, word),
         _environment(report.environment, word),
         _benchmark(report.benchmark, word),
+        _accuracy(report.accuracy, word),
         _questions(report.questions, word),
+        _consistency(report.consistency, word),
         _not_run(report, word),
     )
     return Document(
@@ -96,18 +101,9 @@ def _npu(npu: NpuFacts | None, word: Say) -> Iterator[Row]:
 def _benchmark(result: Benchmark | None, word: Say) -> Section | None:
     if result is None:
         return None
-    checks = tuple((one.check, word(one.verdict), one.found) for one in result.validity)
-    verdict = word("valid" if result.valid else "invalid")
-    return Section(
-        word("Benchmark"),
-        (
-            f"{table.asked(result)}.",
-            Table(_words(word, "metric", "value"), tuple(table.rows(result))),
-            word("Goodput counts requests within") + f": {_objectives(result.slo)}.",
-            f"{word('The run is')} {verdict}:",
-            Table(_words(word, "check", "verdict", "found"), checks),
-        ),
-    )
+    section = run_section(result, word)
+    objectives = f"{word('Goodput counts requests within')}: {_objectives(result.slo)}."
+    return Section(section.title, (*section.blocks, objectives))
 
 
 def _objectives(slo: Slo) -> str:
@@ -123,6 +119,39 @@ def _questions(score: Score | None, word: Say) -> Section | None:
     )
     heads = _words(word, "verdict", "question", "answer", "right is")
     return Section(word("Questions"), (f"{summary(score)}.", Table(heads, rows)))
+
+
+def _accuracy(found: Accuracy | None, word: Say) -> Section | None:
+    if found is None:
+        return None
+    published = found.reference
+    rows = [
+        (word("right, flexible"), str(found.flexible)),
+        (word("right, strict"), str(found.strict)),
+        (word("unparseable"), f"{found.unparseable}"),
+        (word("truncated"), f"{found.truncated}"),
+    ]
+    if published:
+        rows.append((word("published"), f"{published.value}%, {published.source}"))
+    heads = _words(word, "metric", "value")
+    lead = f"{found.title}, {found.label}."
+    return Section(word("Accuracy"), (lead, Table(heads, tuple(rows))))
+
+
+def _consistency(found: Consistency | None, word: Say) -> Section | None:
+    if found is None:
+        return None
+    rates = tuple((word(name), text) for name, text in rows(found))
+    parted = tuple(
+        (pair.ask, f"{pair.divergence.kind}", pair.reference, pair.candidate)
+        for pair in found.pairs
+        if pair.divergence
+    )
+    heads = _words(word, "question", "difference", "reference", "answer")
+    blocks = [Table(_words(word, "metric", "value"), rates)]
+    if parted:
+        blocks.append(Table(heads, parted))
+    return Section(word("Consistency"), tuple(blocks))
 
 
 def _not_run(report: Report, word: Say) -> Section | None:

@@ -6,7 +6,9 @@ from typing import Literal
 
 from bundle.model import Licence, Strict
 from bundle.served_by import ServedBy
+from scripts.accuracy.result import Accuracy
 from scripts.benchmark.result import Benchmark
+from scripts.consistency.result import Consistency
 from scripts.questions import Score
 
 # Raised with every change that an older reader would misread.
@@ -89,6 +91,8 @@ class Report(Strict):
     verdict: Verdict
     checks: tuple[Check, ...]
     environment: Environment
-    benchmark: Benchmark | None
-    questions: Score | None
+    benchmark: Benchmark | None = None
+    questions: Score | None = None
+    accuracy: Accuracy | None = None
+    consistency: Consistency | None = None
     not_run: tuple[NotRun, ...]

@@ -16,14 +16,16 @@ import pytest
 
 from bundle.errors import run_command
 from bundle.model import load_questions
-from scripts import smoke
+from scripts import smoke, suites
+from scripts.accuracy import problems
+from scripts.benchmark.result import benchmark
 from scripts.report.files import schema
 from tests.fixtures.known_server import Profile, serve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from scripts.benchmark.load import Load
+    from scripts.benchmark.result import Benchmark
 
 ROOT = Path(__file__).parents[3]
 DEMO = "smollm2-135m-instruct"
@@ -39,12 +41,26 @@ def _environ(url: str) -> dict[str, str]:
 
 
 def _smoke(out: Path, environ: Mapping[str, str], *words: str) -> int:
-    return run_command(lambda: smoke.main([*words, "--out", str(out)], environ, _load))
+    return run_command(lambda: smoke.main([*words, "--out", str(out)], environ, SUITES))
 
 
-def _load(model: str) -> Load:
-    """Give the quick suite's load, in a tenth of its time."""
-    return dataclasses.replace(smoke.quick(model), rate=10.0)
+def _measure(target: suites.Target) -> Benchmark:
+    """Put the quick suite's load on the server, in a tenth of its time."""
+    load = dataclasses.replace(suites.quick_load(target.model.name), rate=10.0)
+    return benchmark(target.server, load, target.model.slo, lambda *_: None)
+
+
+SUITES = {name: {**parts, "benchmark": _measure} for name, parts in suites.SUITES.items()}
+
+
+def _every_answer() -> dict[str, str]:
+    every = load_questions(ROOT / "models", DEMO).every
+    return {one.ask: one.any_of[0] for one in every}
+
+
+def _nowhere() -> problems.Source:
+    """Give a source that does not answer."""
+    return problems.Source(url="http://127.0.0.1:9/x", sha256="", size_bytes=0)
 
 
 def _report(out: Path) -> dict[str, Any]:
@@ -151,6 +167,34 @@ def test_a_check_that_could_not_be_made_is_named_in_the_verdict(tmp_path: Path) 
     assert code == 0
     found = _report(tmp_path)["checks"][1]["found"]
     assert found == "valid; not checked: prompt tokens, cached prompt tokens"
+
+
+def test_the_standard_suite_runs_every_part_and_names_what_it_has_no_means_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(problems, "CACHE", tmp_path / "none")
+    monkeypatch.setattr(problems, "source", _nowhere)
+    with serve(Profile(answers=_every_answer())) as known:
+        _smoke(tmp_path, _environ(known.url), "--suite", "standard")
+    report = _report(tmp_path)
+
+    assert report["questions"]["right"] == 50
+    assert "own-written" in report["accuracy"]["title"]
+    names = [check["name"] for check in report["checks"]]
+    assert names[:2] == ["questions", "benchmark"]
+    assert "accuracy: truncated answers" in names
+    (missing,) = report["not_run"]
+    assert missing["part"] == "consistency"
+    assert "--record" in missing["reason"]
+    jsonschema.validate(report, json.loads(SCHEMA.read_text()))
+
+
+def test_what_a_suite_leaves_out_is_in_its_report(tmp_path: Path) -> None:
+    with serve(Profile(answers=_right_answers())) as known:
+        _smoke(tmp_path, _environ(known.url))
+    missing = {one["part"] for one in _report(tmp_path)["not_run"]}
+
+    assert missing == {"accuracy", "consistency", "base point 512/128"}
 
 
 def test_an_unknown_suite_is_wrong_usage(tmp_path: Path) -> None:
