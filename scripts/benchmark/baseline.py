@@ -120,7 +120,7 @@ def _of_result(result: Benchmark, path: Path) -> Baseline:
     found = summaries(result.metrics)
     names = (*MORE_IS_BETTER, *LESS_IS_BETTER)
     return Baseline(
-        source=str(path),
+        source=str(path) + ("" if result.valid else ", an invalid run"),
         device="",
         load=Shape(
             input_len=asked.input_len,

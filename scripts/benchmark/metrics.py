@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
     from scripts.benchmark.outcome import Outcome
 
+# Below this share of what was offered, requests pile up: latency measures the queue.
+CARRIED = 0.95
+
 
 class Summary(Strict):
     """One latency in milliseconds over `count` samples, with 95% intervals.
@@ -50,7 +53,9 @@ class Metrics(Strict):
     duration: seconds from the first send to the last token. Throughputs are per second
     of it. achieved_rate: requests that ended per second, from the first end to the last:
     (completed - 1) / that time; unlike request_throughput it is not lowered by the wait
-    for the last answers, so it can be held against offered_rate.
+    for the last answers, so it can be held against an offered rate: drawn_rate, which is
+    that of the planned send times from the first to the last. Of few Poisson arrivals it
+    is not quite offered_rate, which is what was asked for.
     peak_output_tokens_per_s: most tokens in any window of one second;
     max_output_tokens_per_s: vLLM's form, most chunks in a second counted from the first
     send; max_concurrent_requests: most requests that touched such a second.
@@ -69,6 +74,7 @@ class Metrics(Strict):
     total_output_tokens: int
     total_cached_tokens: int | None = None
     offered_rate: float | None
+    drawn_rate: float | None = None
     achieved_rate: float | None = None
     request_throughput: float
     request_goodput: float
@@ -87,11 +93,20 @@ class Metrics(Strict):
     send_lag_p95_ms: float
     send_lag_max_ms: float
 
+    @property
+    def carried(self) -> float | None:
+        """Achieved rate by the rate that was offered, `None` if there was none."""
+        offered = self.offered_rate and (self.drawn_rate or self.offered_rate)
+        return self.achieved_rate / offered if offered and self.achieved_rate else None
 
-def measure(outcomes: Sequence[Outcome], rate: float, slo: Slo) -> Metrics:
+
+def measure(
+    outcomes: Sequence[Outcome], rate: float, slo: Slo, *, planned: bool = True
+) -> Metrics:
     """Compute the numbers of a run; at least one request must have succeeded.
 
-    `rate` is what was offered, per second; infinite is noted as no rate.
+    `rate` is what was offered, per second; infinite is noted as no rate. `planned`: each
+    request had its time before the run, whatever the server did.
     """
     good = [outcome for outcome in outcomes if not outcome.error]
     first_send = min(outcome.sent for outcome in outcomes)
@@ -108,7 +123,8 @@ def measure(outcomes: Sequence[Outcome], rate: float, slo: Slo) -> Metrics:
         total_output_tokens=tokens,
         total_cached_tokens=_all([outcome.cached_tokens for outcome in good]),
         offered_rate=None if math.isinf(rate) else rate,
-        achieved_rate=_achieved([outcome.arrivals[-1].time for outcome in good]),
+        drawn_rate=_per_second([one.scheduled for one in outcomes]) if planned else None,
+        achieved_rate=_per_second([outcome.arrivals[-1].time for outcome in good]),
         request_throughput=len(good) / duration,
         request_goodput=sum(meets(outcome, slo) for outcome in good) / duration,
         output_throughput=tokens / duration,
@@ -139,9 +155,9 @@ def _all(counts: Sequence[int | None]) -> int | None:
     return sum(known) if len(known) == len(counts) else None
 
 
-def _achieved(ends: Sequence[float]) -> float | None:
-    span = max(ends) - min(ends)
-    return (len(ends) - 1) / span if span else None
+def _per_second(times: Sequence[float]) -> float | None:
+    span = max(times) - min(times)
+    return (len(times) - 1) / span if span else None
 
 
 def meets(outcome: Outcome, slo: Slo) -> bool:

@@ -112,7 +112,9 @@ def judge(run: Run, load: Load, slo: Slo) -> Benchmark:
     return Benchmark(
         asked=_asked(load),
         slo=slo,
-        metrics=measure(outcomes, load.open_rate * load.turns, slo),
+        metrics=measure(
+            outcomes, load.open_rate * load.turns, slo, planned=load.turns == 1
+        ),
         validity=validity.check(run, load),
         errors=tuple(outcome.error for outcome in outcomes),
         started=run.started,
@@ -169,7 +171,7 @@ def _lacks(run: Run) -> tuple[str, ...]:
         (not all(one.usage_per_chunk for one in good), "usage in each chunk"),
         (
             any(one.cached_tokens is None for one in good),
-            "cached tokens: vLLM tells them with --enable-prompt-tokens-details",
+            "cached tokens: vLLM with --enable-prompt-tokens-details tells all but 0",
         ),
         (not run.server.known, "/metrics of vLLM's"),
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from bundle.errors import CouldNotRun, Problem
 from bundle.model import Strict
+from scripts.benchmark.metrics import CARRIED
 from scripts.benchmark.result import Benchmark
 from scripts.benchmark.validity import SEND_LAG
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
     Measure = Callable[[float], Benchmark]
 
-CARRIED = 0.95  # achieved of offered
 GOOD = 0.9  # requests within the objectives, of all
 BEYOND = 2  # points past the knee that still show its shape
 _PRECISION = 1.1  # the bisection ends where the two rates are this close
@@ -94,10 +94,8 @@ def curve(points: Iterable[Benchmark], ended: str = "") -> Sweep:
 
 def holds(point: Benchmark) -> bool:
     """Whether the server carried the load: rate and objectives."""
-    metrics = point.metrics
-    achieved = metrics.achieved_rate or math.inf
-    carried = metrics.offered_rate is None or achieved >= CARRIED * metrics.offered_rate
-    return carried and good_share(point) >= GOOD
+    carried = point.metrics.carried
+    return (carried is None or carried >= CARRIED) and good_share(point) >= GOOD
 
 
 def good_share(point: Benchmark) -> float:

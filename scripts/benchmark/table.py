@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scripts.benchmark.metrics import CARRIED
 from scripts.statistics import P99_NEEDS
 
 if TYPE_CHECKING:
@@ -11,10 +12,6 @@ if TYPE_CHECKING:
     from scripts.benchmark.result import Asked, Benchmark
 
 Row = tuple[str, str]
-
-
-# Below this share of what was offered, requests pile up: latency measures the queue.
-_CARRIED = 0.95
 
 
 def asked(result: Benchmark) -> str:
@@ -62,11 +59,11 @@ def _totals(metrics: Metrics) -> list[Row]:
 
 def _carried(metrics: Metrics) -> list[Row]:
     """Say what of the offered rate the server carried, where there was one."""
-    offered, achieved = metrics.offered_rate, metrics.achieved_rate
-    if offered is None or achieved is None:
+    if metrics.carried is None:
         return []
-    found = f"{offered:.2f} / {achieved:.2f} req/s"
-    if achieved < _CARRIED * offered:
+    offered = metrics.drawn_rate or metrics.offered_rate
+    found = f"{offered:.2f} / {metrics.achieved_rate:.2f} req/s"
+    if metrics.carried < CARRIED:
         found += ": overloaded, so the latencies are those of a growing queue"
     return [("offered / achieved rate", found)]
 

@@ -8,7 +8,11 @@ import pytest
 
 from bundle.api import Server
 from bundle.errors import CouldNotRun
+from scripts.benchmark.counters import Counters
+from scripts.benchmark.outcome import Outcome
 from scripts.benchmark.result import benchmark
+from scripts.benchmark.run import Run
+from scripts.benchmark.validity import cache
 from tests.fixtures.benchmark import SLO, load_of, run_on, verdicts
 from tests.fixtures.known_server import Fault, Profile, serve
 
@@ -72,6 +76,29 @@ def test_a_wrong_count_makes_the_run_invalid(fault: Fault, check: str) -> None:
     assert result.metrics.failed == 0
     assert verdicts(result)[check] == "fail"
     assert not result.valid
+
+
+@pytest.mark.parametrize(
+    ("told", "total", "verdict"),
+    [
+        ((None, None), 0, "pass"),  # vLLM tells no 0
+        ((None, None), None, "not checked"),
+        ((None, None), 16, "not checked"),  # they may be another client's
+        ((None, 16), 16, "fail"),
+        ((None, 16), None, "fail"),
+        ((0, 0), 16, "pass"),
+        ((0, 16), None, "fail"),
+    ],
+)
+def test_a_warm_cache_is_found_where_the_server_leaves_out_what_is_0(
+    told: tuple[int | None, ...], total: int | None, verdict: str
+) -> None:
+    outcomes = tuple(Outcome(0.0, 0.0, cached_tokens=count) for count in told)
+    others = Counters(requests=9, cached_tokens=total)
+    alone = Counters(requests=2, cached_tokens=16)
+
+    assert cache(Run(outcomes, server=others), load_of()).verdict == verdict
+    assert cache(Run(outcomes, server=alone), load_of()).verdict == "fail"
 
 
 @pytest.mark.parametrize(

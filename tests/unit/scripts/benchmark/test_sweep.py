@@ -95,6 +95,15 @@ def test_luck_beyond_the_knee_does_not_count() -> None:
     assert found.knee == 1
 
 
+def test_few_arrivals_that_fell_slow_are_no_overload() -> None:
+    """The seed of the gaps decides when the first of 10 leaves, not the server."""
+    point = measure(1.0, 400.0, count=10, seed=1)
+
+    assert point.metrics.achieved_rate != pytest.approx(1.0, rel=0.05)
+    assert point.metrics.carried == pytest.approx(1.0, rel=0.02)
+    assert holds(point)
+
+
 def late(point: Benchmark) -> Benchmark:
     """Give the same point by a client that was late."""
     lag = Validity(check=SEND_LAG, verdict="fail", found="P95 25.0 ms, at most 10")
