@@ -74,10 +74,12 @@ class Row(Strict):
 
 
 def compare(metrics: Metrics, baseline: Baseline, *, same_device: bool) -> list[Row]:
-    """Set each metric that both have side by side."""
+    """Set each metric that both have side by side; a P99 of few samples is luck."""
     ours = summaries(metrics)
     return [
-        _row(name, float(ours[name]), baseline, same_device=same_device)
+        _row(
+            name, float(ours[name]), baseline, judge=same_device and _known(name, metrics)
+        )
         for name in (*MORE_IS_BETTER, *LESS_IS_BETTER)
         if name in baseline.metrics
     ]
@@ -133,7 +135,13 @@ def _of_result(result: Benchmark, path: Path) -> Baseline:
     )
 
 
-def _row(name: str, value: float, baseline: Baseline, *, same_device: bool) -> Row:
+def _known(name: str, metrics: Metrics) -> bool:
+    percentile, _, latency = name.partition("_")
+    found = getattr(metrics, latency) if percentile == "p99" else None
+    return found is None or found.p99_supported
+
+
+def _row(name: str, value: float, baseline: Baseline, *, judge: bool) -> Row:
     before = baseline.metrics[name]
     ratio = value / before
     gain = ratio if name in MORE_IS_BETTER else 1 / ratio if ratio else 0.0
@@ -142,7 +150,7 @@ def _row(name: str, value: float, baseline: Baseline, *, same_device: bool) -> R
         value=value,
         baseline=before,
         ratio=ratio,
-        verdict=_verdict(gain, baseline.tolerance) if same_device else "shown only",
+        verdict=_verdict(gain, baseline.tolerance) if judge else "shown only",
     )
 
 
