@@ -98,7 +98,10 @@ class Npu(Values):
         "huawei.com/ascend-1980; a static vNPU is, say, huawei.com/Ascend310P-2c.",
     )
     count: int = Field(
-        0, ge=0, le=16, description="0: tensor by data parallel size, the least there is."
+        0,
+        ge=0,
+        le=16,
+        description="0: as many as the engine spans, tensor by data parallel size.",
     )
     labels: bool = Field(
         default=True, description="Select nodes by MindCluster's labels; CCE has none."
@@ -236,7 +239,7 @@ class Chart(Values):
         {}, description="CPU and memory of the server; unset: by family."
     )
     shm_size: str = Field(
-        "1Gi", pattern=r"^\d+(Mi|Gi)$", description="/dev/shm, in memory."
+        "1Gi", pattern=r"^\d+(Mi|Gi)$", description="Shared memory between processes."
     )
     cache_claim: _Name = Field(
         "", description="PersistentVolumeClaim of the compile cache; unset: per pod."

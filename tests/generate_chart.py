@@ -73,16 +73,18 @@ def schema() -> str:
     return json.dumps(_without_titles(found), indent=2, ensure_ascii=False) + "\n"
 
 
-def _without_titles(node: Any) -> Any:
+def _without_titles(node: object) -> object:
     """Leave out the titles that pydantic makes of names."""
-    if isinstance(node, dict):
-        kept = node.items()
-        return {
-            k: _without_titles(v)
-            for k, v in kept
-            if k != "title" or not isinstance(v, str)
-        }
-    return [_without_titles(one) for one in node] if isinstance(node, list) else node
+    if isinstance(node, list):
+        return [_without_titles(one) for one in node]
+    if not isinstance(node, dict):
+        return node
+    kept = {key: one for key, one in node.items() if not _is_title(key, one)}
+    return {key: _without_titles(one) for key, one in kept.items()}
+
+
+def _is_title(key: str, value: object) -> bool:
+    return key == "title" and isinstance(value, str)
 
 
 def values() -> str:
@@ -97,7 +99,7 @@ def _values(of: Values) -> Iterator[str]:
         nested = isinstance(value, Values)
         said = type(value).__doc__ if nested else field.description
         yield ""
-        yield from textwrap.wrap(said or "", 86, initial_indent="# ", subsequent_indent="# ")
+        yield from (f"# {line}" for line in textwrap.wrap(said or "", 86))
         if nested:
             yield f"{field.alias}:"
             yield from textwrap.indent("\n".join(_values(value)), "  ").splitlines()
