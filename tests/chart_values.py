@@ -66,7 +66,7 @@ class Images(Values):
     )
     engine: str = Field(
         "0.23.0",
-        pattern=r"^\d+\.\d+\.\d+",
+        pattern=r"^\d+\.\d+\.\d+$",
         description="Release of vLLM in the server's image.",
     )
     pull_policy: Literal["Always", "IfNotPresent", "Never"] = Field(
