@@ -56,7 +56,9 @@ class Images(Values):
     """What is pulled."""
 
     registry: str = Field(
-        "", description="Where the bundle's images lie, as in registry.example.com/team."
+        "",
+        pattern=r"^$|^[\w.:/-]*\w$",
+        description="Where the bundle's images lie, as in registry.example.com/team.",
     )
     server: _Image = Field("", description="Unset: REGISTRY/ascend-chat-bundle/server.")
     exporter: _Image = Field("", description="Unset: likewise.")
@@ -109,7 +111,11 @@ class Npu(Values):
     driver: Literal["mount", "runtime"] = Field(
         "mount", description="runtime: Ascend Docker Runtime mounts most of it."
     )
-    npu_smi: str = Field("/usr/local/bin/npu-smi", description="Its place on the node.")
+    npu_smi: str = Field(
+        "/usr/local/bin/npu-smi",
+        pattern=r"^/[\w./-]+$",
+        description="Its place on the node.",
+    )
 
 
 class Nodes(Values):

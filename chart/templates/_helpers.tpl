@@ -76,9 +76,11 @@ securityContext:
 - name: BUNDLE_DEVICE
   value: {{ ternary "cpu" "ascend" (eq .Values.family "cpu") }}
 {{- range $name, $value := .Values.settings }}
-{{- if ne (toString $value) "" }}
+{{- /* As JSON, since a large number would else be written as 1e+06. */}}
+{{- $text := kindIs "string" $value | ternary $value (toJson $value) }}
+{{- if $text }}
 - name: BUNDLE_{{ $name | snakecase | upper }}
-  value: {{ $value | toString | quote }}
+  value: {{ $text | quote }}
 {{- end }}
 {{- end }}
 {{- end }}

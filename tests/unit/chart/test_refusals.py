@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
+from typing import TYPE_CHECKING
+
 import helm_python
 import pytest
 
-from tests.fixtures.chart import Json, render
+from tests.fixtures.chart import CHART, EXAMPLES, Json, render
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 KEDA: Json = {"enabled": True}
 REFUSED: list[tuple[Json, str]] = [
@@ -41,6 +47,15 @@ REFUSED: list[tuple[Json, str]] = [
         {"settings": {"weightsFormat": "original"}, "images": {"engine": "0.24.0"}},
         "settings.weightsFormat is original, which vLLM 0.24.0 no longer loads",
     ),
+    (
+        {"settings": {"weightsFormat": "original"}},
+        "the image has the native weights only: set it to native, or mount weights",
+    ),
+    (
+        {"family": "atlas-310p", "settings": {"preset": "reference"}},
+        "settings.preset is reference, which is bfloat16, which atlas-310p cannot",
+    ),
+    ({"images": {"engine": "main"}}, "/images/engine"),
     ({"model": {"name": "qwen-7b"}}, "models/ has qwen-1_8b-chat, smollm2-135m-instruct"),
     (
         {"model": {"name": "smollm2-135m-instruct"}},
@@ -87,3 +102,15 @@ def test_all_problems_are_told_at_once() -> None:
 
     for word in ("replicas is 0", "stop.graceSeconds is 1", "model.claim"):
         assert word in str(refused.value)
+
+
+def test_an_image_volume_is_refused_where_kubernetes_has_none(tmp_path: Path) -> None:
+    """The library renders for one release only, so the limit is moved beyond it."""
+    shutil.copytree(CHART, tmp_path / "chart")
+    checks = tmp_path / "chart/templates/checks.yaml"
+    text = checks.read_text()
+    assert "<1.31.0-0" in text
+    checks.write_text(text.replace("<1.31.0-0", "<1.99.0-0"))
+
+    with pytest.raises(helm_python.HelmError, match="has no image volumes: use image or"):
+        helm_python.Chart.load(tmp_path / "chart").render(EXAMPLES["atlas-950"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import helm_python
@@ -73,3 +74,14 @@ def test_the_page_names_every_example() -> None:
 
     for path in (CHART / "examples").glob("*.yaml"):
         assert f"(../chart/examples/{path.name})" in page
+
+
+def test_a_package_has_what_the_links_lead_to(tmp_path: Path) -> None:
+    packed = Path(helm_python.package(CHART, destination=tmp_path))
+    unpacked = helm_python.Chart.load_archive(packed.read_bytes())
+    named: Json = {"name": "chat", "namespace": "models"}
+    watched = ALL["cpu-watched"]
+
+    assert unpacked.render(watched, **named) == helm_python.Chart.load(CHART).render(
+        watched, **named
+    )
