@@ -11,7 +11,7 @@ from bundle.model import load_model
 from bundle.settings import Settings, variable
 from monitoring.dashboards import files
 from monitoring.rules import file
-from tests import generate_chart
+from tests.chart import generate as chart
 from tests.generate_metrics import metrics
 
 if TYPE_CHECKING:
@@ -65,11 +65,11 @@ def dashboards() -> dict[str, Callable[[], str]]:
 
 FILES: dict[str, Callable[[], str]] = {
     ".env.example": env_example,
-    "chart/files/facts.yaml": generate_chart.facts,
-    "chart/values.yaml": generate_chart.values,
-    "chart/values.schema.json": generate_chart.schema,
+    "chart/files/facts.yaml": chart.facts,
+    "chart/values.yaml": chart.values,
+    "chart/values.schema.json": chart.schema,
     "docs/configuration.md": configuration,
-    "docs/kubernetes.md": generate_chart.page,
+    "docs/kubernetes.md": chart.page,
     "docs/metrics.md": metrics,
     **rules(),
     **dashboards(),

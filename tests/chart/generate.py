@@ -1,4 +1,4 @@
-"""Give the chart's values, schema, facts and page from `tests/chart_values.py`."""
+"""Give the chart's values, schema, facts and page from `values.py`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from bundle.model import Family, load_model
 from bundle.settings import EXPORTER_PORT, GATEWAY_PORT, SERVER_PORT
 from entrypoint.__main__ import STOP_MARGIN_SECONDS
 from scripts.up.ascend import SUFFIXES
-from tests.chart_values import Chart, Values
+from tests.chart.form import Values
+from tests.chart.values import Chart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/kubernetes.md"
 
 # MindCluster's name of the resource, and its label of a node.
@@ -46,7 +47,7 @@ def facts() -> str:
         "families": {family: _family(family) for family in get_args(Family)},
         "models": {name: sorted(model.serving) for name, model in models.items()},
     }
-    head = "# Written by `make generate` from tests/generate_chart.py.\n"
+    head = "# Written by `make generate` from tests/chart/generate.py.\n"
     return head + yaml.safe_dump(found, sort_keys=False)
 
 
@@ -89,7 +90,7 @@ def _is_title(key: str, value: object) -> bool:
 
 def values() -> str:
     """Give `values.yaml`: every value with its default and what it is for."""
-    head = ["# Every value. Written by `make generate` from tests/chart_values.py."]
+    head = ["# Every value. Written by `make generate` from tests/chart/values.py."]
     return "\n".join([*head, *_values(Chart())]) + "\n"
 
 
