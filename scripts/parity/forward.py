@@ -71,7 +71,9 @@ def passage(network: Network, ids: Sequence[int]) -> tuple[Array, Array]:
     """
     with torch.inference_mode():
         states = _states(network, torch.tensor(ids))
-        head = "model.embed_tokens" if network.config["tie_word_embeddings"] else "lm_head"
+        head = (
+            "model.embed_tokens" if network.config["tie_word_embeddings"] else "lm_head"
+        )
         logits = functional.linear(states, network.weights[f"{head}.weight"])
         logs = torch.log_softmax(logits.double(), dim=-1).numpy()
         return logs, np.asarray(states.double().numpy())
