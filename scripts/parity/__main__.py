@@ -57,7 +57,7 @@ def _parser() -> Parser:
     parser = Parser("python -m scripts.parity", description=__doc__)
     parser.add_argument("action", nargs="?", choices=("compare", "record"))
     kinds = ("float32", "float16", "bfloat16")
-    parser.add_argument("--dtype", choices=kinds, help="as served, if not given")
+    parser.add_argument("--dtype", choices=kinds, help="BUNDLE_DTYPE, else the CPU's")
     parser.add_argument("--weights", type=Path, help="a native folder with a manifest")
     parser.add_argument("--positions", type=at_least_one, help="about so many, not all")
     parser.add_argument("--golden", type=Path, help="a file that `record` wrote")
@@ -80,7 +80,7 @@ def _in_engine(python: str, words: Sequence[str]) -> int:
 def _dtype(settings: Settings, model: Model) -> Dtype:
     if settings.dtype != "auto":
         return settings.dtype
-    return model.serving[settings.device_family].dtype
+    return model.serving["cpu"].dtype
 
 
 def _record(options: argparse.Namespace, weights: Path, dtype: Dtype, sha256: str) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bundle.api import Server
-from scripts.parity import metrics, run, score
+from scripts.parity import metrics, score, verdict
 from scripts.parity.score import Scores, Top, top_margins
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def against_server(
     figures = score.figures(score.joined(found), None)
     about = golden.about
     sha256 = about.weights_sha256
-    return run.finished("server", about.dtype, sha256, figures, None, limits, started)
+    return verdict.finished("server", about.dtype, sha256, figures, None, limits, started)
 
 
 def position(top: Top, at: int, answer: Mapping[str, Any], following: int) -> Scores:

