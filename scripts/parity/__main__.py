@@ -49,7 +49,9 @@ def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
     dtype = options.dtype or _dtype(settings, model)
     if options.action == "record":
         return _record(options, weights, dtype, sha256)
-    result = _compare(options, settings, model, weights, dtype, sha256)
+    result = _compare(
+        options, settings, model, weights=weights, dtype=dtype, sha256=sha256
+    )
     return _told(result, options.out)
 
 
@@ -70,7 +72,7 @@ def _parser() -> Parser:
 def _in_engine(python: str, words: Sequence[str]) -> int:
     try:
         return subprocess.run(
-            [python, "-m", __spec__.name, *words], check=False
+            [python, "-m", "scripts.parity", *words], check=False
         ).returncode
     except OSError as error:
         what = f"the engine's Python {python!r} cannot be started: {error.strerror}"
@@ -96,6 +98,7 @@ def _compare(
     options: argparse.Namespace,
     settings: Settings,
     model: Model,
+    *,
     weights: Path,
     dtype: Dtype,
     sha256: str,
@@ -114,7 +117,7 @@ def _compare(
         return run.against_golden(engine, recorded, limits, show)
     parts = texts.at_most(texts.passages(weights), options.positions)
     engine = Engine(weights, dtype, options.eager)
-    return run.against_plain(engine, dtype, parts, limits, sha256, show)
+    return run.against_plain(engine, parts, limits, sha256, show)
 
 
 def _told(result: Result, out: Path) -> int:

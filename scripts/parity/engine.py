@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from bundle.model import Dtype
     from scripts.parity.metrics import Array
     from scripts.parity.texts import Passages
 
@@ -39,7 +40,7 @@ class Engine:
     """What to load; `eager` starts sooner, without graphs and compilation."""
 
     weights: Path
-    dtype: str
+    dtype: Dtype
     eager: bool = False
 
     @property
@@ -136,4 +137,4 @@ def _dense(parts: list[Any]) -> Array:
     logs = np.concatenate([part.logprobs.cpu().numpy() for part in parts])
     dense = np.full((len(ids), ids.shape[1] - 1), np.nan, np.float32)
     np.put_along_axis(dense, ids[:, 1:].astype(np.int64), logs[:, 1:], axis=1)
-    return dense  # type: ignore[return-value]  # float64 comes with renormalising
+    return dense

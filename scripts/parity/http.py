@@ -49,7 +49,9 @@ def against_server(
     figures = score.figures(score.joined(found), None)
     about = golden.about
     sha256 = about.weights_sha256
-    return verdict.finished("server", about.dtype, sha256, figures, None, limits, started)
+    return verdict.finished(
+        "server", about.dtype, sha256, figures, floor=None, limits=limits, started=started
+    )
 
 
 def position(top: Top, at: int, answer: Mapping[str, Any], following: int) -> Scores:

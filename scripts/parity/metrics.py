@@ -118,7 +118,7 @@ def margins(p: Array, q: Array) -> Array:
 
 
 def perplexity(losses: Array) -> float:
-    """exp of the mean negative log-likelihood, `losses` in nats."""
+    """Exp of the mean negative log-likelihood, `losses` in nats."""
     return float(np.exp(losses.mean()))
 
 

