@@ -105,6 +105,7 @@ def top_one(margins: Array) -> TopOne:
         share=agreed / len(margins),
         interval=wilson(agreed, len(margins)),
         far=int((margins > NEAR_TIE).sum()),
+        near_share=float((margins <= NEAR_TIE).mean()),
         mismatches=tuple(
             Mismatch(position=int(at), margin=float(margins[at])) for at in apart
         ),

@@ -31,13 +31,15 @@ class Mismatch(Strict):
 class TopOne(Strict):
     """Positions whose most likely token is the reference's; equal ones count as it.
 
-    far: mismatches of more than `metrics.NEAR_TIE` nats, which rounding does not explain.
+    far: mismatches of more than `metrics.NEAR_TIE` nats, which rounding does not explain;
+    near_share: all other positions. The verdict is by this one.
     """
 
     agreed: int
     share: float
     interval: Interval
     far: int
+    near_share: float
     mismatches: tuple[Mismatch, ...]
 
 

@@ -28,7 +28,7 @@ def rows(
         "P99 KL": (figures.kl.p99, limits.kl_p99),
         "perplexity": (abs(figures.perplexity_relative), limits.perplexity_relative),
     }
-    least = {"top-1": (figures.top1.share, limits.top1_share)}
+    least = {"top-1 within 0.1 nat": (figures.top1.near_share, limits.top1_share)}
     if figures.states:
         least |= {
             "cosine mean": (figures.states.cosine_mean, limits.cosine_mean),

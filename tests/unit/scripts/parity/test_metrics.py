@@ -115,7 +115,7 @@ def test_another_top_token_counts_unless_the_reference_thinks_both_equal() -> No
 
     found = metrics.top_one(metrics.margins(p, q))
 
-    assert (found.agreed, found.share, found.far) == (2, 0.5, 1)
+    assert (found.agreed, found.share, found.far, found.near_share) == (2, 0.5, 1, 0.75)
     assert [mismatch.position for mismatch in found.mismatches] == [1, 2]
     assert found.mismatches[1].margin == pytest.approx(math.log(3.5))
     assert found.interval.low == pytest.approx(0.15, abs=0.01)
