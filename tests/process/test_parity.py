@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 LIMITS = load_model(ROOT / "models", "qwen-1_8b-chat").thresholds.parity["float32"]
 SMALL = Small(dtype="F32")
-KL = {"mean KL", "P99 KL"}
+RED = {"mean KL", "P99 KL", "perplexity", "cosine mean", "cosine min"}
 
 pytestmark = pytest.mark.skipif(
     not ENGINE.exists(), reason=f"no engine: {ENGINE} is not there, run make process"
@@ -145,7 +145,7 @@ def test_a_planted_fault_is_red_by_name(
 ) -> None:
     print(fault, answered[fault]["failed"], answered[fault]["figures"]["kl"]["mean"])
 
-    assert set(answered[fault]["failed"]) >= KL
+    assert set(answered[fault]["failed"]) >= RED
 
 
 def test_an_overflow_in_fp16_is_named_and_is_none_in_fp32(
