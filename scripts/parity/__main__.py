@@ -30,6 +30,16 @@ if TYPE_CHECKING:
     from bundle.settings import Settings
     from scripts.parity.result import Result
 
+# One process, so that tensors can be taken; vLLM reads these when it is imported.
+_ENVIRON = {
+    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+    "VLLM_NO_USAGE_STATS": "1",
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+}
+# Only where the operator has set nothing; GiB of KV cache on the CPU.
+_DEFAULTS = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_LOGGING_LEVEL": "WARNING"}
+
 
 def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
     """Compare or record; hand over to the engine's Python where torch is not here."""
@@ -129,4 +139,6 @@ def _told(result: Result, out: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(run_command(lambda: main(sys.argv[1:], os.environ)))
+    given = dict(os.environ)
+    os.environ |= {**_DEFAULTS, **given, **_ENVIRON}
+    sys.exit(run_command(lambda: main(sys.argv[1:], given)))

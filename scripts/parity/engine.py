@@ -2,13 +2,12 @@
 
 vLLM would make a Python object of each of 151,936 log-probabilities of a position, some
 15 MB a position; here its tensors are taken on their way there. One process, so that
-they can be, and one request at a time, so that no batch changes the sums.
+they can be, and one request at a time, so that no batch changes the sums. Its environment is set by `scripts.parity.__main__`.
 """
 
 from __future__ import annotations
 
 import gc
-import os
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -24,15 +23,6 @@ if TYPE_CHECKING:
     from bundle.model import Dtype
     from scripts.parity.metrics import Array
     from scripts.parity.texts import Passages
-
-ENVIRON = {
-    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
-    "VLLM_NO_USAGE_STATS": "1",
-    "HF_HUB_OFFLINE": "1",
-    "TRANSFORMERS_OFFLINE": "1",
-}
-# Set only where the operator has not: a share of the memory, or bytes on the CPU.
-DEFAULTS = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_LOGGING_LEVEL": "WARNING"}
 
 
 @dataclass(frozen=True)
@@ -98,10 +88,7 @@ def states(engine: Engine, passages: Passages) -> Iterator[Array]:
 
 @contextmanager
 def _started(**options: Any) -> Iterator[Any]:  # noqa: ANN401 - vLLM's own types
-    for name, value in DEFAULTS.items():
-        os.environ.setdefault(name, value)
-    os.environ |= ENVIRON
-    from vllm import LLM  # noqa: PLC0415 - reads the environment when it is imported
+    from vllm import LLM  # noqa: PLC0415 - only in the engine's Python
     from vllm.distributed import cleanup_dist_env_and_memory  # noqa: PLC0415 - likewise
 
     llm = LLM(**options)

@@ -13,6 +13,7 @@ import pytest
 from bundle.model import load_model
 from scripts.weights.convert import convert
 from tests.fixtures.engine import ENGINE
+from tests.fixtures.engine import SMALL as ENVIRON
 from tests.fixtures.qwen1 import Small, make, random_weights, write_weights
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def _ask(jobs: list[dict[str, object]], folder: Path) -> list[dict[str, Any]]:
     script = ROOT / "tests/fixtures/parity_answers.py"
     done = subprocess.run(
         [ENGINE, script, folder / "jobs.json", folder / "answers.json"],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "VLLM_CPU_OMP_THREADS_BIND": "0-1"},
+        env={**os.environ, **ENVIRON, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
