@@ -2,7 +2,8 @@
 
 vLLM would make a Python object of each of 151,936 log-probabilities of a position, some
 15 MB a position; here its tensors are taken on their way there. One process, so that
-they can be, and one request at a time, so that no batch changes the sums. Its environment is set by `scripts.parity.__main__`.
+they can be, and one request at a time, so that no batch changes the sums.
+`scripts.parity.__main__` sets the environment that makes it one process.
 """
 
 from __future__ import annotations
