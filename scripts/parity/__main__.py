@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import subprocess
 import sys
@@ -14,9 +13,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bundle import manifest
+from bundle import manifest, served_by
 from bundle.errors import CouldNotRun, ExitCode, Problem, WrongUsage, run_command
 from bundle.model import load_model
+from bundle.note import read_note
+from bundle.served_by import ServedBy
 from bundle.settings import load
 from scripts.commandline import Parser, at_least_one
 from scripts.output import prepare, write
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
-    from bundle.model import Dtype, Model
+    from bundle.model import Dtype, Model, ParityLimits
     from bundle.settings import Settings
     from scripts.parity.result import Result
 
@@ -47,15 +48,13 @@ def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
     if options.server and not options.golden:
         raise WrongUsage(Problem("--server was given alone", "add --golden FILE"))
     settings = load(environ)
-    if find_spec("torch") is None:
+    # A server is asked without an engine, and so without torch.
+    if find_spec("numpy" if options.server else "torch") is None:
         return _in_engine(settings.engine_python, words)
     model = load_model(settings.models_dir, settings.model)
     prepare(options.out)
     weights = options.weights or model.weights(settings.weights_dir, "native")
-    found = manifest.read(weights)
-    if isinstance(found, Problem):
-        raise CouldNotRun(found)
-    sha256 = hashlib.sha256((weights / manifest.MANIFEST).read_bytes()).hexdigest()
+    sha256 = _sha256(weights, settings, options)
     dtype = options.dtype or _dtype(settings, model)
     if options.action == "record":
         return _record(options, weights, dtype, sha256)
@@ -89,6 +88,25 @@ def _in_engine(python: str, words: Sequence[str]) -> int:
         raise CouldNotRun(Problem(what, "set BUNDLE_ENGINE_PYTHON to it")) from error
 
 
+def _sha256(weights: Path, settings: Settings, options: argparse.Namespace) -> str:
+    """Give the hash of the weights' manifest; beside a server, the one it noted."""
+    found = manifest.read(weights)
+    if not isinstance(found, Problem):
+        return manifest.sha256(weights / manifest.MANIFEST)
+    served = read_note(settings.run_dir / served_by.FILE, ServedBy)
+    if options.server and served and served.manifest_sha256:
+        return served.manifest_sha256
+    raise CouldNotRun(found)
+
+
+def _limits(model: Model, dtype: Dtype) -> ParityLimits:
+    limits = model.thresholds.parity.get(dtype)
+    if limits is None:
+        what = f"{model.name}'s model.yaml has no thresholds.parity for {dtype}"
+        raise CouldNotRun(Problem(what, "add them, or name another --dtype"))
+    return limits
+
+
 def _dtype(settings: Settings, model: Model) -> Dtype:
     if settings.dtype != "auto":
         return settings.dtype
@@ -113,15 +131,18 @@ def _compare(
     dtype: Dtype,
     sha256: str,
 ) -> Result:
-    from scripts.parity import golden, http, run, texts  # noqa: PLC0415 - need torch
-    from scripts.parity.engine import Engine  # noqa: PLC0415 - likewise
+    from scripts.parity import golden, http  # noqa: PLC0415 - need numpy
 
     show = progress("passages")
     recorded = golden.read(options.golden, sha256) if options.golden else None
-    limits = model.thresholds.parity.get(recorded.about.dtype if recorded else dtype)
+    limits = _limits(model, recorded.about.dtype if recorded else dtype)
     if recorded and options.server:
         server = http.server(options.server, settings.api_key)
         return http.against_server(server, model.name, recorded, limits, show)
+
+    from scripts.parity import run, texts  # noqa: PLC0415 - need torch
+    from scripts.parity.engine import Engine  # noqa: PLC0415 - likewise
+
     if recorded:
         engine = Engine(weights, recorded.about.dtype, options.eager)
         return run.against_golden(engine, recorded, limits, show)

@@ -92,10 +92,11 @@ def table(result: Result) -> str:
         f"{'pass' if row.passed else 'FAIL'}"
         for row in result.rows
     ]
-    return "\n".join([*lines, *_notes(result)])
+    return "\n".join([*lines, *notes(result)])
 
 
-def _notes(result: Result) -> list[str]:
+def notes(result: Result) -> list[str]:
+    """Give what is not judged, and what it took, a sentence each."""
     found, floor = result.figures, result.floor
     notes = [
         f"{result.form}, {result.dtype}, {found.positions} positions",
