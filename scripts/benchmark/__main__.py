@@ -18,6 +18,8 @@ from scripts.benchmark import compared, plan, superset, table
 from scripts.benchmark import options as workload
 from scripts.benchmark.load import Load
 from scripts.benchmark.result import Benchmark, Stopped, benchmark
+from scripts.benchmark.sweeping import run_sweep
+from scripts.benchmark.turns import run_against
 from scripts.commandline import Parser, at_least_one, positive
 from scripts.output import prepare, write
 from scripts.progress import progress
@@ -39,9 +41,9 @@ def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
     server = api.server(settings)
     require_model(server, model.name)
     if options.sweep:
-        return compared.run_sweep(server, asked, model, options)
+        return run_sweep(server, asked, model, options)
     if options.against:
-        return compared.run_against(server, asked, model, options)
+        return run_against(server, asked, model, options)
     try:
         result = benchmark(server, asked, model.slo, progress("requests"))
     except Stopped as stopped:

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 from bundle.model import Strict
 from scripts.benchmark.baseline import LESS_IS_BETTER, MORE_IS_BETTER
+from scripts.benchmark.result import Benchmark
 from scripts.benchmark.superset import summaries
 from scripts.statistics import Interval, paired_ratio
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from scripts.benchmark.result import Benchmark
+    from collections.abc import Callable, Iterator, Sequence
 
     Measure = Callable[[], Benchmark]
+
+Pair = tuple[Benchmark, Benchmark]  # ours and theirs of one round
 
 ROUNDS = 8
 # At this rate the load, not the server, sets the first; a P99 of few samples is the luck
@@ -38,15 +39,38 @@ class Paired(Strict):
     regression: bool
 
 
-def by_turns(
-    ours: Measure, theirs: Measure, rounds: int = ROUNDS
-) -> tuple[list[Benchmark], list[Benchmark]]:
+class Against(Strict):
+    """Rounds on two servers; a run that was stopped has fewer pairs than `rounds`."""
+
+    ours: str
+    theirs: str
+    rounds: int
+    pairs: tuple[Pair, ...]
+    rows: tuple[Paired, ...]
+
+    @property
+    def invalid(self) -> int:
+        """How many runs do not hold."""
+        return sum(not one.valid for pair in self.pairs for one in pair)
+
+    def title(self) -> str:
+        """Say who was measured, and how often."""
+        done = f"{len(self.pairs)} of {self.rounds} rounds by turns"
+        return f"ours {self.ours} by theirs {self.theirs}, {done}"
+
+
+def by_turns(ours: Measure, theirs: Measure, rounds: int = ROUNDS) -> Iterator[Pair]:
     """Measure A B, B A, A B, …: a drift of the machine then favours neither."""
-    pairs = [
-        (ours(), theirs()) if turn % 2 == 0 else (theirs(), ours())[::-1]
-        for turn in range(rounds)
-    ]
-    return [a for a, _ in pairs], [b for _, b in pairs]
+    for turn in range(rounds):
+        yield (ours(), theirs()) if turn % 2 == 0 else (theirs(), ours())[::-1]
+
+
+def compare(ours: str, theirs: str, rounds: int, pairs: Sequence[Pair]) -> Against:
+    """Compare the servers at two URLs by the rounds that were measured, at least one."""
+    rows = paired([a for a, _ in pairs], [b for _, b in pairs])
+    return Against(
+        ours=ours, theirs=theirs, rounds=rounds, pairs=tuple(pairs), rows=tuple(rows)
+    )
 
 
 def paired(ours: Sequence[Benchmark], theirs: Sequence[Benchmark]) -> list[Paired]:

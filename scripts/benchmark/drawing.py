@@ -117,12 +117,15 @@ def sweep_section(sweep: Sweep, word: Say) -> Section:
     heads = (
         *("offered", "achieved", "output tok/s"),
         *("TTFT P50 / P90, ms", "TPOT P50 / P90, ms", "within objectives", "Pareto"),
+        "the run is",
     )
     knee = word("none") if sweep.knee is None else f"{sweep.knee:g}/s"
+    cut = (f"{word('ended early')}: {sweep.ended}",) if sweep.ended else ()
     return Section(
         word("Rate sweep"),
         (
             f"{word('Knee')}: {knee}.",
+            *cut,
             Table(tuple(map(word, heads)), rows),
             *_sweep_charts(sweep, best, word),
         ),
@@ -140,6 +143,7 @@ def _point(point: Benchmark, word: Say, *, mark: bool) -> tuple[str, ...]:
         _two(metrics.tpot_ms),
         f"{good_share(point):.0%}",
         "*" if mark else "",
+        word("valid" if point.valid else "invalid"),
     )
 
 

@@ -62,6 +62,11 @@ def _clashes(options: argparse.Namespace) -> Iterator[Problem]:
             "--dataset with --prefix-len, --turns or --input-len-range",
             "leave these out: they shape random prompts",
         )
+    if options.sweep and options.concurrency:
+        yield Problem(
+            "--sweep with --concurrency",
+            "leave one out: a sweep offers rates, a closed loop has none",
+        )
     at_once = math.isinf(options.request_rate) and not options.concurrency
     if options.min_seconds and at_once:
         yield Problem(

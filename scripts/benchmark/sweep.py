@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from bundle.errors import CouldNotRun, Problem
 from bundle.model import Strict
 from scripts.benchmark.result import Benchmark
+from scripts.benchmark.validity import SEND_LAG
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,10 +23,37 @@ _FASTEST = 4096.0  # per second: no server of one small model
 
 
 class Sweep(Strict):
-    """Points by offered rate, lowest first; `knee` is the highest rate that held."""
+    """Points by offered rate, lowest first; `knee` is the highest rate that held.
+
+    ended: why nothing more was measured, if that was not the plan; the true knee may then
+    be higher.
+    """
 
     points: tuple[Benchmark, ...]
     knee: float | None
+    ended: str = ""
+
+    def up_to_knee(self) -> tuple[Benchmark, ...]:
+        """Give the points that the knee rests on; all of them if there is none."""
+        last = math.inf if self.knee is None else self.knee
+        return tuple(point for point in self.points if _offered(point) <= last)
+
+    def at_knee(self) -> Benchmark:
+        """Give the point at the knee, or the lowest."""
+        return self.points[0] if self.knee is None else self.up_to_knee()[-1]
+
+
+def require_on_time(point: Benchmark) -> None:
+    """See that the client kept its schedule: what it offered was else not the rate.
+
+    All at once has no schedule. Raises `CouldNotRun`.
+    """
+    late = [one for one in point.failed() if one.check == SEND_LAG]
+    rate = point.metrics.offered_rate
+    if late and rate is not None:
+        what = f"the client was late at {rate:g} requests/s: send lag {late[0].found}"
+        remedy = "sweep from another machine, or end below: no server was tried by this"
+        raise CouldNotRun(Problem(what, remedy))
 
 
 def fixed(rates: Iterable[float], measure: Measure) -> Sweep:
@@ -34,7 +63,7 @@ def fixed(rates: Iterable[float], measure: Measure) -> Sweep:
         points.append(measure(rate))
         if len(points) >= BEYOND and not any(map(holds, points[-BEYOND:])):
             break
-    return _sweep(points)
+    return curve(points)
 
 
 def automatic(measure: Measure, first: float = 1.0) -> Sweep:
@@ -53,7 +82,14 @@ def automatic(measure: Measure, first: float = 1.0) -> Sweep:
     bad = [one for one, point in points.items() if not holds(point)]
     if good and bad:
         _bisect(max(good), min(bad), measure, points)
-    return _sweep(points.values())
+    return curve(points.values())
+
+
+def curve(points: Iterable[Benchmark], ended: str = "") -> Sweep:
+    """Order what was measured, and find its knee."""
+    ordered = sorted(points, key=_offered)
+    knee = max(_held(ordered), default=None)
+    return Sweep(points=tuple(ordered), knee=knee, ended=ended)
 
 
 def holds(point: Benchmark) -> bool:
@@ -93,11 +129,6 @@ def _bisect(
         middle = math.sqrt(low * high)
         points[middle] = measure(middle)
         low, high = (middle, high) if holds(points[middle]) else (low, middle)
-
-
-def _sweep(points: Iterable[Benchmark]) -> Sweep:
-    ordered = sorted(points, key=_offered)
-    return Sweep(points=tuple(ordered), knee=max(_held(ordered), default=None))
 
 
 def _held(points: Sequence[Benchmark]) -> Iterator[float]:

@@ -64,6 +64,8 @@ ZH = {
     "shown only": "仅供参考",
     "Rate sweep": "速率扫描",
     "Knee": "拐点",
+    "ended early": "提前结束",
+    "By turns with another server": "与另一服务轮流对照",
     "none": "无",
     "offered": "发送速率",
     "achieved": "完成速率",

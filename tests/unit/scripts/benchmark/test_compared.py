@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from bundle.errors import CouldNotRun, run_command
-from scripts.benchmark import against, baseline
+from scripts.benchmark import against, baseline, turns
 from scripts.benchmark.__main__ import main
+from scripts.benchmark.result import Benchmark, Stopped
 from scripts.benchmark.superset import summaries, text
 from tests.fixtures.known_server import Profile, serve
 from tests.fixtures.queue import measure
@@ -119,10 +120,10 @@ def test_servers_take_turns_and_the_order_changes() -> None:
     def of(name: str) -> against.Measure:
         return lambda: order.append(name) or result  # type: ignore[func-returns-value]
 
-    ours, theirs = against.by_turns(of("a"), of("b"), rounds=4)
+    pairs = list(against.by_turns(of("a"), of("b"), rounds=4))
 
     assert "".join(order) == "abbaabba"
-    assert len(ours) == len(theirs) == 4
+    assert len(pairs) == 4
 
 
 @pytest.mark.parametrize(("slow", "regressed"), [(1.0, False), (1.3, True), (0.7, False)])
@@ -154,6 +155,34 @@ def test_the_command_measures_two_servers(
 
     assert code == 1
     assert "slower" in capsys.readouterr().out
+    kept = against.Against.model_validate_json((tmp_path / "against.json").read_text())
+    assert len(kept.pairs) == 4
+    assert kept.theirs == other.url
+    for name in ("against.md", "against.html"):
+        page = (tmp_path / name).read_text(encoding="utf-8")
+        assert "slower" in page
+        assert "4 of 4 rounds" in page
+
+
+def test_ctrl_c_keeps_the_rounds_that_are_complete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = measure(4, 99)
+    runs = iter([result] * 3)
+
+    def until_ctrl_c(*_: object) -> Benchmark:
+        if (found := next(runs, None)) is None:
+            raise Stopped(result)
+        return found
+
+    monkeypatch.setattr(turns, "benchmark", until_ctrl_c)
+    with serve(Profile()) as other:
+        code = run(Profile(), tmp_path, "--against", other.url)
+
+    assert code == 2
+    kept = against.Against.model_validate_json((tmp_path / "against.json").read_text())
+    assert (len(kept.pairs), kept.rounds) == (1, 8)
+    assert "1 of 8 rounds" in (tmp_path / "against.md").read_text(encoding="utf-8")
 
 
 def test_the_reference_is_shown_for_its_load_alone(tmp_path: Path) -> None:

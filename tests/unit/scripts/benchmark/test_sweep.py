@@ -11,20 +11,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bundle.errors import CouldNotRun, run_command
+from scripts.benchmark import sweeping
 from scripts.benchmark.__main__ import main
 from scripts.benchmark.plan import plan
+from scripts.benchmark.result import Stopped
 from scripts.benchmark.sweep import (
     Sweep,
     automatic,
+    curve,
     fixed,
     good_share,
     holds,
     pareto,
+    require_on_time,
 )
+from scripts.benchmark.validity import SEND_LAG, Validity
 from tests.fixtures.known_server import Profile, serve
 from tests.fixtures.queue import measure
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from scripts.benchmark.result import Benchmark
@@ -89,6 +95,85 @@ def test_luck_beyond_the_knee_does_not_count() -> None:
     assert found.knee == 1
 
 
+def late(point: Benchmark) -> Benchmark:
+    """Give the same point by a client that was late."""
+    lag = Validity(check=SEND_LAG, verdict="fail", found="P95 25.0 ms, at most 10")
+    return point.model_copy(update={"validity": (lag,)})
+
+
+def test_a_late_client_is_no_saturated_server() -> None:
+    with pytest.raises(
+        CouldNotRun, match=r"client was late at 8 requests/s: .* 25\.0 ms"
+    ):
+        require_on_time(late(measure(8, 2.0)))
+
+    require_on_time(measure(8, 2.0))  # a saturated server is a point of the curve
+    require_on_time(late(measure(math.inf, 2.0)))  # all at once has no schedule
+
+
+def test_the_knee_of_a_curve_cut_short_rests_on_what_was_measured() -> None:
+    points = [measure(rate, 6.0) for rate in (1, 2, 4, 8)]
+
+    assert curve(points[:2], "Ctrl-C").knee == 2
+    assert curve(points).at_knee() is points[2]
+    assert curve(points).up_to_knee() == tuple(points[:3])
+    assert curve(points[3:]).at_knee() is points[3]
+
+
+@pytest.mark.parametrize(
+    ("end", "told"),
+    [
+        (late, "the client was late at 200 requests/s"),
+        (lambda point: raising(Stopped(point)), "stopped by Ctrl-C"),
+        (lambda _: raising(KeyboardInterrupt()), "stopped by Ctrl-C"),
+    ],
+)
+def test_a_sweep_that_ends_early_keeps_what_was_measured(
+    end: Callable[[Benchmark], Benchmark],
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    points = iter([measure(50, 400.0), measure(100, 400.0)])
+    monkeypatch.setattr(
+        sweeping,
+        "benchmark",
+        lambda *_: next(points, None) or end(measure(200, 400.0)),
+    )
+
+    code = command(tmp_path, "--sweep", "50,100,200")
+
+    assert code == 2
+    kept = Sweep.model_validate_json((tmp_path / "sweep.json").read_text())
+    assert kept.knee == 100
+    assert told in kept.ended
+    assert told in (tmp_path / "sweep.md").read_text(encoding="utf-8")
+    assert told in capsys.readouterr().err
+
+
+def raising(error: BaseException) -> Benchmark:
+    """Raise `error`, where only an expression can stand."""
+    raise error
+
+
+@pytest.mark.parametrize(
+    "more", [["--concurrency", "4"], ["--against", "http://h"], ["--baseline", "b.json"]]
+)
+def test_what_a_sweep_would_ignore_is_refused(more: list[str], tmp_path: Path) -> None:
+    assert command(tmp_path, "--sweep", "1,2", *more) == 64
+
+
+def command(out: Path, *words: str) -> int:
+    """Run the command on a server that answers at once."""
+    profile = Profile(ttft=0.01, tpot=0.001)
+    with serve(profile) as known:
+        environ = {"BUNDLE_MODEL": profile.model, "BUNDLE_SERVER_URL": known.url}
+        small = ["--num-prompts", "20", "--output-len", "4", "--input-len", "16"]
+        words = (*small, "--out", str(out), *words)
+        return run_command(lambda: main(words, environ))
+
+
 def test_pareto_keeps_what_no_other_beats() -> None:
     good, slower = measure(4.0, 8.0), measure(3.9, 8.0, slow=2.0)
     quiet = measure(1.0, 8.0, slow=0.5)
@@ -115,12 +200,7 @@ def test_nothing_is_planned_by_a_sweep_without_a_knee() -> None:
 def test_the_command_sweeps_and_plans_by_what_it_wrote(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    profile = Profile(ttft=0.01, tpot=0.001)
-    with serve(profile) as known:
-        environ = {"BUNDLE_MODEL": profile.model, "BUNDLE_SERVER_URL": known.url}
-        words = ["--sweep", "50,100", "--num-prompts", "20", "--output-len", "4"]
-        words += ["--input-len", "16", "--out", str(tmp_path)]
-        code = run_command(lambda: main(words, environ))
+    code = command(tmp_path, "--sweep", "50,100")
     sweep = json.loads((tmp_path / "sweep.json").read_text())
     file = ["plan", "--rate", "150", "--sweep-file", str(tmp_path / "sweep.json")]
 
