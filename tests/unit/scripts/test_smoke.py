@@ -200,7 +200,10 @@ def test_what_a_suite_leaves_out_is_in_its_report(tmp_path: Path) -> None:
 
 def test_a_golden_file_that_cannot_be_read_is_no_pass(tmp_path: Path) -> None:
     words = ("--suite", "full", "--golden", str(tmp_path / "none.npz"))
-    only = {**SUITES, "full": {"parity": suites.against_golden}}
+    only: dict[str, dict[str, Any]] = {
+        **SUITES,
+        "full": {"parity": suites.against_golden},
+    }
     with serve(Profile()) as known:
         environ = {**_environ(known.url), "BUNDLE_RUN_DIR": str(tmp_path)}
         code = run_command(
