@@ -121,6 +121,26 @@ class Server:
         with _understanding(answer):
             return dict(answer.json())
 
+    def prompt_logprobs(
+        self, model: str, ids: Sequence[int], count: int
+    ) -> list[dict[str, dict[str, float]]]:
+        """Give, by token id, `logprob` and `rank` of the likeliest after each of `ids`.
+
+        The last has none. The token that came is always among them (vLLM 0.23).
+        """
+        body: dict[str, object] = {
+            "model": model,
+            "prompt": list(ids),
+            "max_tokens": 1,
+            "temperature": 0,
+            "prompt_logprobs": count,
+        }
+        answer = self._send("POST", "/v1/completions", body)
+        with _understanding(answer):
+            found: list[dict[str, dict[str, float]]]
+            found = answer.json()["choices"][0]["prompt_logprobs"][1:]
+            return found
+
     def _get(self, path: str) -> _Answer:
         return self._send("GET", path)
 

@@ -146,12 +146,28 @@ class Consistency(Strict):
     device_only_errors: int = Field(ge=0)
 
 
+class ParityLimits(Strict):
+    """How far the engine may lie from a plain fp32 forward; KL is in nats.
+
+    ratio: of its mean KL to that of a plain forward in the same dtype.
+    """
+
+    kl_mean: float = Field(gt=0)
+    kl_p99: float = Field(gt=0)
+    top1_share: float = Field(ge=0, le=1)
+    perplexity_relative: float = Field(gt=0)
+    cosine_mean: float = Field(ge=-1, le=1)
+    cosine_min: float = Field(ge=-1, le=1)
+    ratio: float | None = Field(None, gt=0)
+
+
 class Thresholds(Strict):
-    """What the smoke test requires before it says pass."""
+    """What the smoke test requires before it says pass; no `parity` means no limits."""
 
     questions_right_share: float = Field(ge=0, le=1)
     word_problems: WordProblems
     consistency: Consistency
+    parity: dict[Dtype, ParityLimits] = Field(default_factory=dict)
 
 
 class Model(Strict):

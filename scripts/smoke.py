@@ -57,9 +57,8 @@ def find(environ: Mapping[str, str], options: argparse.Namespace) -> Target:
     questions = load_questions(settings.models_dir, settings.model)
     server = api.server(settings)
     served = require_model(server, model.name)
-    return Target(
-        settings, model, questions, server, served, options.out, options.recorded
-    )
+    files = (options.out, options.recorded, options.golden)
+    return Target(settings, model, questions, server, served, *files)
 
 
 def attempt(part: str, run: Callable[[Target], Any], target: Target) -> Any:  # noqa: ANN401 - each part has its own result
@@ -112,6 +111,8 @@ def _parser() -> Parser:
     )
     recorded = "a run of `scripts.consistency --record` to compare with"
     parser.add_argument("--recorded", type=Path, metavar="FILE", help=recorded)
+    golden = "a file of `scripts.parity record` to compare with"
+    parser.add_argument("--golden", type=Path, metavar="FILE", help=golden)
     parser.add_argument("--language", choices=get_args(Language), default="en")
     return parser
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bundle.errors import CouldNotRun
+from bundle.errors import CouldNotRun, ExitCode, Problem
 from scripts.accuracy import problems
 from scripts.accuracy.ask import Run
 from scripts.accuracy.measure import measure, most_at_once, request_to
@@ -13,6 +15,7 @@ from scripts.benchmark.load import Load
 from scripts.benchmark.result import benchmark
 from scripts.consistency.record import read, record
 from scripts.consistency.result import consistency
+from scripts.parity.result import Result as Parity
 from scripts.progress import progress
 from scripts.questions import ask_all
 
@@ -36,8 +39,8 @@ _STANDARD_PROBLEMS = 200
 class Target:
     """What is checked: a server, and the model that it should serve.
 
-    `out` is the report's folder; `recorded` a reference run of `scripts.consistency`, if
-    there is one.
+    `out` is the report's folder; `recorded` a reference run of `scripts.consistency`,
+    `golden` a file of `scripts.parity record`, where there is one.
     """
 
     settings: Settings
@@ -47,6 +50,7 @@ class Target:
     served: list[str]
     out: Path
     recorded: Path | None = None
+    golden: Path | None = None
 
 
 def quick_load(model: str) -> Load:
@@ -94,6 +98,19 @@ def against_recorded(target: Target) -> Consistency:
     return consistency(reference, found, target.model.thresholds.consistency)
 
 
+def against_golden(target: Target) -> Parity:
+    """Compare the server's probabilities with a golden file's; there is one."""
+    out = target.out / "parity"
+    words = ["--golden", str(target.golden), "--server", target.server.url]
+    command = [sys.executable, "-m", "scripts.parity", *words, "--out", str(out)]
+    done = subprocess.run(command, check=False)
+    if done.returncode not in {ExitCode.GOOD, ExitCode.CHECK_FAILED}:
+        what = f"scripts.parity ended with {done.returncode}"
+        raise CouldNotRun(Problem(what, "read what it said above"))
+    text = (out / "parity.json").read_text(encoding="utf-8")
+    return Parity.model_validate_json(text)
+
+
 # By the name that the report gives them; the order is that of the report too.
 SUITES: dict[str, dict[str, Callable[[Target], Any]]] = {
     "quick": {"questions": quick_questions, "benchmark": quick_benchmark},
@@ -102,12 +119,14 @@ SUITES: dict[str, dict[str, Callable[[Target], Any]]] = {
         "benchmark": base_point,
         "accuracy": some_problems,
         "consistency": against_recorded,
+        "parity": against_golden,
     },
     "full": {
         "questions": every_question,
         "benchmark": base_point,
         "accuracy": every_problem,
         "consistency": against_recorded,
+        "parity": against_golden,
     },
 }
 
@@ -118,9 +137,13 @@ def left_out(suite: str, target: Target) -> dict[str, str]:
     reasons = {
         name: f"not in the {suite} suite" for name in names if name not in SUITES[suite]
     }
-    if "consistency" in SUITES[suite] and target.recorded is None:
-        remedy = "make one by `python -m scripts.consistency --record FILE`"
-        reasons["consistency"] = f"no --recorded run to compare with; {remedy}"
+    given = {
+        "consistency": (target.recorded, "--recorded", "scripts.consistency --record F"),
+        "parity": (target.golden, "--golden", "scripts.parity record"),
+    }
+    for name, (file, option, maker) in given.items():
+        if name in SUITES[suite] and file is None:
+            reasons[name] = f"no {option} FILE; make one by `python -m {maker}`"
     if suite == "quick":
         reasons["base point 512/128"] = "the quick suite's load is smaller"
     return reasons

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bundle.errors import ExitCode
 from scripts.benchmark.validity import SEND_LAG
+from scripts.parity.result import Result as Parity
 from scripts.questions import summary
 from scripts.report.form import Check, NotRun, Verdict
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from bundle.model import Model
     from scripts.benchmark.result import Benchmark
     from scripts.gate import Gate
+    from scripts.parity.result import Row
     from scripts.questions import Score
 
 
@@ -30,7 +32,18 @@ def _judge(name: str, part: Any, model: Model) -> Sequence[Check]:  # noqa: ANN4
         return [_benchmark(part)]
     if isinstance(part, NotRun):
         return [_not_run(name, part, "its gates in model.yaml")]
+    if isinstance(part, Parity):
+        return [_row(row) for row in part.rows]
     return [_gate(name, gate) for gate in part.gates]
+
+
+def _row(row: Row) -> Check:
+    return Check(
+        name=f"parity: {row.name}",
+        verdict="pass" if row.passed else "fail",
+        found=f"{row.value:.6g}",
+        required=f"{row.sense} {row.limit:g}",
+    )
 
 
 def _gate(part: str, gate: Gate) -> Check:

@@ -11,6 +11,7 @@ from bundle.model import load_model
 from bundle.settings import Settings, variable
 from monitoring.dashboards import files
 from monitoring.rules import file
+from tests.chart import generate as chart
 from tests.generate_metrics import metrics
 
 if TYPE_CHECKING:
@@ -64,7 +65,11 @@ def dashboards() -> dict[str, Callable[[], str]]:
 
 FILES: dict[str, Callable[[], str]] = {
     ".env.example": env_example,
+    "chart/files/facts.yaml": chart.facts,
+    "chart/values.yaml": chart.values,
+    "chart/values.schema.json": chart.schema,
     "docs/configuration.md": configuration,
+    "docs/kubernetes.md": chart.page,
     "docs/metrics.md": metrics,
     **rules(),
     **dashboards(),

@@ -133,3 +133,19 @@ def test_the_readme_tells_the_ports_of_the_code() -> None:
 
     assert str(SERVER_PORT) in readme
     assert str(EXPORTER_PORT) in readme
+
+
+def test_both_readmes_have_the_same_commands_links_and_folders() -> None:
+    def parts(name: str) -> tuple[list[str], list[str], list[str]]:
+        text = (ROOT / name).read_text(encoding="utf-8")
+        blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+        commands = [re.sub(r"\s*# .*", "", block) for block in blocks]
+        links = re.findall(r"\]\((docs/[^)]+)\)", text)
+        return commands, links, re.findall(r"`([^`\n]+)`", text)
+
+    english, chinese = parts("README.md"), parts("README.zh-CN.md")
+
+    assert english[0]
+    assert english[0] == chinese[0]
+    assert sorted(english[1]) == sorted(chinese[1])
+    assert set(english[2]) <= set(chinese[2])

@@ -30,7 +30,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     one_of.add_argument("--baseline", type=Path, metavar="FILE", help=earlier)
     other = (
         "another server, measured by turns; exit 1 if ours is surely slower; "
-        "it is sent the same BUNDLE_API_KEY"
+        "it is sent the same key"
     )
     one_of.add_argument("--against", metavar="URL", help=other)
     rounds = "of --against"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from scripts.benchmark.drawing import run_section
 from scripts.consistency.table import rows
+from scripts.parity.verdict import notes
 from scripts.questions import summary
 from scripts.report.document import Document, Section, Table
 from scripts.report.words import say
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from scripts.accuracy.result import Accuracy
     from scripts.benchmark.result import Benchmark
     from scripts.consistency.result import Consistency
+    from scripts.parity.result import Result as Parity
     from scripts.questions import Score
     from scripts.report.document import Row
     from scripts.report.form import Environment, NpuFacts, Report
@@ -34,6 +36,7 @@ def document(report: Report, language: Language = "en") -> Document:
         _accuracy(report.accuracy, word),
         _questions(report.questions, word),
         _consistency(report.consistency, word),
+        _parity(report.parity, word),
         _not_run(report, word),
     )
     return Document(
@@ -152,6 +155,23 @@ def _consistency(found: Consistency | None, word: Say) -> Section | None:
     if parted:
         blocks.append(Table(heads, parted))
     return Section(word("Consistency"), tuple(blocks))
+
+
+def _parity(found: Parity | None, word: Say) -> Section | None:
+    if found is None:
+        return None
+    judged = tuple(
+        (
+            row.name,
+            f"{row.value:.6g}",
+            f"{row.sense} {row.limit:g}",
+            word("pass" if row.passed else "fail"),
+        )
+        for row in found.rows
+    )
+    lead = f"{found.form}, {found.dtype}, {found.figures.positions} positions."
+    heads = _words(word, "metric", "value", "required", "verdict")
+    return Section(word("Numeric parity"), (lead, Table(heads, judged), *notes(found)))
 
 
 def _not_run(report: Report, word: Say) -> Section | None:

@@ -9,6 +9,7 @@ from bundle.served_by import ServedBy
 from scripts.accuracy.result import Accuracy
 from scripts.benchmark.result import Benchmark
 from scripts.consistency.result import Consistency
+from scripts.parity.result import Result as Parity
 from scripts.questions import Score
 
 # Raised with every change that an older reader would misread.
@@ -95,4 +96,5 @@ class Report(Strict):
     questions: Score | None = None
     accuracy: Accuracy | None = None
     consistency: Consistency | None = None
+    parity: Parity | None = None
     not_run: tuple[NotRun, ...]

@@ -90,6 +90,7 @@ ZH = {
     "unparseable": "无法解析",
     "published": "公布值",
     "Consistency": "一致性",
+    "Numeric parity": "数值一致性",
     "reference": "参照",
     "candidate": "被测",
     "exact match": "完全一致",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bundle import manifest
+from bundle.checks.container import LIBRARIES
 from bundle.checks.engine import BUILT_FOR
 from bundle.model import Family, load_model
 from bundle.settings import load
@@ -41,6 +42,12 @@ def make_host(folder: Path, says: str, built_for: str = "A2") -> Path:
     (folder / "npu-smi").write_text("#!/bin/sh\ncat /fake/says\n")
     (folder / "npu-smi").chmod(0o755)
     (folder / "version.info").write_text("Version=25.5.1\n")
+    info = folder / "cann/x86_64-linux/ascend_toolkit_install.info"
+    info.parent.mkdir(parents=True)
+    info.write_text("version=9.1.0\n")
+    for library in LIBRARIES:
+        (folder / "cann" / library).touch()
+    (folder / "atb").mkdir()
     weights = folder / f"models/{MODEL}/native/Qwen-1_8B-Chat"
     weights.mkdir(parents=True)
     (weights / "config.json").write_text(json.dumps(CONFIG))

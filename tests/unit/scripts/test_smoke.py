@@ -183,9 +183,10 @@ def test_the_standard_suite_runs_every_part_and_names_what_it_has_no_means_for(
     names = [check["name"] for check in report["checks"]]
     assert names[:2] == ["questions", "benchmark"]
     assert "accuracy: truncated answers" in names
-    (missing,) = report["not_run"]
-    assert missing["part"] == "consistency"
-    assert "--record" in missing["reason"]
+    missing = {one["part"]: one["reason"] for one in report["not_run"]}
+    assert missing.keys() == {"consistency", "parity"}
+    assert "--record F" in missing["consistency"]
+    assert "scripts.parity record" in missing["parity"]
     jsonschema.validate(report, json.loads(SCHEMA.read_text()))
 
 
@@ -194,7 +195,24 @@ def test_what_a_suite_leaves_out_is_in_its_report(tmp_path: Path) -> None:
         _smoke(tmp_path, _environ(known.url))
     missing = {one["part"] for one in _report(tmp_path)["not_run"]}
 
-    assert missing == {"accuracy", "consistency", "base point 512/128"}
+    assert missing == {"accuracy", "consistency", "parity", "base point 512/128"}
+
+
+def test_a_golden_file_that_cannot_be_read_is_no_pass(tmp_path: Path) -> None:
+    words = ("--suite", "full", "--golden", str(tmp_path / "none.npz"))
+    only: dict[str, dict[str, Any]] = {
+        **SUITES,
+        "full": {"parity": suites.against_golden},
+    }
+    with serve(Profile()) as known:
+        environ = {**_environ(known.url), "BUNDLE_RUN_DIR": str(tmp_path)}
+        code = run_command(
+            lambda: smoke.main([*words, "--out", str(tmp_path)], environ, only)
+        )
+
+    assert code == 2
+    (check,) = _report(tmp_path)["checks"]
+    assert (check["name"], check["verdict"]) == ("parity", "not run")
 
 
 def test_an_unknown_suite_is_wrong_usage(tmp_path: Path) -> None:

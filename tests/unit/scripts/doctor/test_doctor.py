@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
 import sys
 import threading
 import time
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ from scripts.doctor import start
 from scripts.doctor.__main__ import main
 from scripts.doctor.compare import MOVING
 from scripts.doctor.examine import Result, as_json, as_text, examine, is_good
+from tests.fixtures.known_server import Profile, serve
 
 ROOT = Path(__file__).parents[4]
 GOOD = Result("cpus", OK, "2 CPUs may be used", "", "docs/runbook.md#cpus")
@@ -280,3 +283,21 @@ def test_a_server_url_that_is_none_is_no_traceback(tmp_path: Path) -> None:
 def test_wrong_usage_is_told(words: list[str]) -> None:
     with pytest.raises(WrongUsage):
         main(words, {})
+
+
+def test_a_stranger_who_answers_200_is_no_server_that_is_up(tmp_path: Path) -> None:
+    for name in ("health", "version"):
+        (tmp_path / name).write_text("<html>hello</html>")
+    folder = functools.partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    stranger = ThreadingHTTPServer(("127.0.0.1", 0), folder)
+    threading.Thread(target=stranger.serve_forever, daemon=True).start()
+
+    def is_up(url: str) -> bool:
+        environ = {"BUNDLE_SERVER_URL": url, "BUNDLE_RUN_DIR": str(tmp_path)}
+        return start.examine_all({**environ, "BUNDLE_DEVICE": "cpu"})[0].is_up
+
+    with serve(Profile()) as engine:
+        assert is_up(engine.url)
+    assert not is_up(f"http://127.0.0.1:{stranger.server_port}")
+    stranger.shutdown()
+    stranger.server_close()

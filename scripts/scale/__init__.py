@@ -1,0 +1,1 @@
+"""What the chart's scaling rule does over a day with peaks: a simulation."""

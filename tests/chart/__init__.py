@@ -1,0 +1,1 @@
+"""The source of the chart's values, schema, facts and page."""
