@@ -113,7 +113,10 @@ def judge(run: Run, load: Load, slo: Slo) -> Benchmark:
         asked=_asked(load),
         slo=slo,
         metrics=measure(
-            outcomes, load.open_rate * load.turns, slo, planned=load.turns == 1
+            outcomes,
+            load.open_rate * load.turns,
+            slo,
+            planned=load.turns == 1 and not load.concurrency,
         ),
         validity=validity.check(run, load),
         errors=tuple(outcome.error for outcome in outcomes),
