@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scripts.benchmark.metrics import CARRIED
 from bundle.visible import visible
+from scripts.benchmark.metrics import CARRIED
 from scripts.statistics import P99_NEEDS
 
 if TYPE_CHECKING:
@@ -112,5 +112,5 @@ def latency(summary: Summary) -> str:
 
 def lines(table: list[Row]) -> str:
     """Set rows in two columns; a terminal obeys nothing that a server said."""
-    width = max(len(name) for name, _ in table)
+    width = max((len(name) for name, _ in table), default=0)
     return "\n".join(f"  {name:<{width}}  {visible(value)}" for name, value in table)

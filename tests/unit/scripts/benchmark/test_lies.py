@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 ASK = Ask("m", (1, 2), 2, "")
 CHAT = Ask("m", ({"role": "user", "content": "x"},), 2, "", hold=False)
-LIES = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
+LIES: st.SearchStrategy[Any] = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text()
+)
 LIES = LIES | st.lists(LIES, max_size=2) | st.dictionaries(st.text(), LIES, max_size=2)
 
 

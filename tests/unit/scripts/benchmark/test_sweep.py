@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from bundle.errors import CouldNotRun, run_command
 from scripts.benchmark import sweeping
 from scripts.benchmark.__main__ import main
+from scripts.benchmark.drawing import sweep_section
 from scripts.benchmark.plan import plan
 from scripts.benchmark.result import Stopped
 from scripts.benchmark.sweep import (
@@ -26,6 +27,8 @@ from scripts.benchmark.sweep import (
     require_on_time,
 )
 from scripts.benchmark.validity import SEND_LAG, Validity
+from scripts.report.document import Figure
+from scripts.report.words import say
 from tests.fixtures.known_server import Profile, serve
 from tests.fixtures.queue import measure
 
@@ -188,6 +191,25 @@ def test_pareto_keeps_what_no_other_beats() -> None:
     quiet = measure(1.0, 8.0, slow=0.5)
 
     assert pareto([good, slower, quiet]) == [good, quiet]
+
+
+@pytest.mark.parametrize("tpot", [None, 0.0])
+def test_a_curve_without_tpot_is_drawn_without(tpot: float | None) -> None:
+    """Answers have one token, or come in one piece."""
+    points = [measure(rate, 9.0) for rate in (1.0, 2.0)]
+    known = points[0].metrics.tpot_ms
+    assert known
+    none = None if tpot is None else known.model_copy(update={"median": 0, "p90": 0})
+    points = [
+        one.model_copy(
+            update={"metrics": one.metrics.model_copy(update={"tpot_ms": none})}
+        )
+        for one in points
+    ]
+    section = sweep_section(curve(points), say("en"))
+
+    drawn = [block for block in section.blocks if isinstance(block, Figure)]
+    assert len(drawn) == (2 if tpot is None else 3)
 
 
 def test_a_plan_gives_each_replica_less_than_the_knee_by_the_headroom() -> None:
