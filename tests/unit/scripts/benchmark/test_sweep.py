@@ -14,7 +14,7 @@ from bundle.errors import CouldNotRun, run_command
 from scripts.benchmark import sweeping
 from scripts.benchmark.__main__ import main
 from scripts.benchmark.drawing import sweep_section
-from scripts.benchmark.plan import plan
+from scripts.benchmark.plan import plan, read
 from scripts.benchmark.result import Stopped
 from scripts.benchmark.sweep import (
     Sweep,
@@ -226,6 +226,28 @@ def test_a_plan_gives_each_replica_less_than_the_knee_by_the_headroom() -> None:
 def test_nothing_is_planned_by_a_sweep_without_a_knee() -> None:
     with pytest.raises(CouldNotRun, match="no rate that held"):
         plan(1.0, Sweep(points=(measure(8.0, 2.0),), knee=None))
+
+
+def test_nothing_is_planned_by_a_sweep_that_does_not_hold() -> None:
+    point = measure(4.0, 9.0)
+    late = Validity(check="cached prompt tokens", verdict="fail", found="9, planned 0")
+    bad = point.model_copy(update={"validity": (late,)})
+
+    with pytest.raises(CouldNotRun, match="cached prompt tokens: 9, planned 0"):
+        plan(1.0, curve([bad]))
+
+
+@pytest.mark.parametrize("knee", [0.0, -1.0, 5.0])
+def test_a_knee_that_was_not_measured_is_no_sweep(knee: float, tmp_path: Path) -> None:
+    path = tmp_path / "sweep.json"
+    path.write_text(Sweep(points=(measure(4.0, 9.0),), knee=knee).model_dump_json())
+
+    with pytest.raises(CouldNotRun, match="is none of its points"):
+        read(path)
+
+
+def test_a_rate_is_measured_once() -> None:
+    assert len(fixed([1.0, 1.0], lambda rate: measure(rate, 9.0)).points) == 1
 
 
 def test_the_command_sweeps_and_plans_by_what_it_wrote(
