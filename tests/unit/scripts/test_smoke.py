@@ -215,6 +215,14 @@ def test_a_golden_file_that_cannot_be_read_is_no_pass(tmp_path: Path) -> None:
     assert (check["name"], check["verdict"]) == ("parity", "not run")
 
 
+@pytest.mark.parametrize("option", ["--golden", "--recorded"])
+def test_a_file_that_the_suite_would_pass_over_is_wrong_usage(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    assert _smoke(tmp_path, {}, option, str(tmp_path / "file")) == 64
+    assert f"{option} was given, and the quick suite has no" in capsys.readouterr().err
+
+
 def test_an_unknown_suite_is_wrong_usage(tmp_path: Path) -> None:
     assert _smoke(tmp_path, {}, "--suite", "nonsense") == 64
 
