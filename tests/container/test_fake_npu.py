@@ -119,7 +119,9 @@ def test_the_exporter_has_the_readings_and_no_card(
 ) -> None:
     assert images
     host = make_host(tmp_path, idle_card("atlas-a5"), "A5")
-    environ = {**IMAGES, "FAKE_HOST": str(host), "BUNDLE_MODEL": MODEL}
+    # The stack of other tests may have the usual ports.
+    ports = {"PUBLISH_PORT": "18000", "PUBLISH_EXPORTER_PORT": "19810"}
+    environ = {**IMAGES, **ports, "FAKE_HOST": str(host), "BUNDLE_MODEL": MODEL}
     stack = [*FAKE, "--project-name", "bundle-test-npu"]
     good(*stack, "up", "--detach", "server", "exporter", **environ)
     try:
