@@ -49,8 +49,9 @@ def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
         raise WrongUsage(Problem("--server was given alone", "add --golden FILE"))
     settings = load(environ)
     # A server is asked without an engine, and so without torch.
-    if find_spec("numpy" if options.server else "torch") is None:
-        return _in_engine(settings.engine_python, words)
+    needed = "numpy" if options.server else "torch"
+    if find_spec(needed) is None:
+        return _in_engine(settings.engine_python, needed, words)
     model = load_model(settings.models_dir, settings.model)
     prepare(options.out)
     weights = options.weights or model.weights(settings.weights_dir, "native")
@@ -78,14 +79,23 @@ def _parser() -> Parser:
     return parser
 
 
-def _in_engine(python: str, words: Sequence[str]) -> int:
+def _in_engine(python: str, needed: str, words: Sequence[str]) -> int:
+    """Run the same command there; a Python without `needed` would do so for ever."""
+    look = "import importlib.util as u, sys; sys.exit(u.find_spec(sys.argv[1]) is None)"
     try:
-        return subprocess.run(
+        if subprocess.run([python, "-c", look, needed], check=False).returncode:
+            what = f"neither this Python nor the engine's, {python!r}, has {needed}"
+            raise CouldNotRun(Problem(what, "set BUNDLE_ENGINE_PYTHON to one that has"))
+        code = subprocess.run(
             [python, "-m", "scripts.parity", *words], check=False
         ).returncode
     except OSError as error:
         what = f"the engine's Python {python!r} cannot be started: {error.strerror}"
         raise CouldNotRun(Problem(what, "set BUNDLE_ENGINE_PYTHON to it")) from error
+    if code < 0:
+        what = f"the engine's Python was ended by signal {-code}"
+        raise CouldNotRun(Problem(what, "see whether memory was short (9 is often that)"))
+    return code
 
 
 def _sha256(weights: Path, settings: Settings, options: argparse.Namespace) -> str:
