@@ -13,6 +13,8 @@ from bundle.errors import BundleError, run_command
 from bundle.model import load_model, load_questions
 from bundle.settings import load
 from scripts.benchmark import table
+from scripts.benchmark.beside import Beside, reference
+from scripts.benchmark.result import Benchmark
 from scripts.commandline import Parser
 from scripts.output import prepare
 from scripts.report.environment import environment
@@ -20,7 +22,7 @@ from scripts.report.files import save
 from scripts.report.form import NotRun, Report
 from scripts.report.words import Language
 from scripts.suites import SUITES, Target, left_out
-from scripts.target import require_model
+from scripts.target import on_card, require_model
 from scripts.verdict import exit_code, judge, overall
 
 if TYPE_CHECKING:
@@ -86,11 +88,20 @@ def compose(
             target.server, target.settings, target.model, target.served
         ),
         **run,
+        reference=_reference(target, found.get("benchmark")),
         not_run=(
             *(one for one in found.values() if isinstance(one, NotRun)),
             *(NotRun(part=name, reason=why) for name, why in missing.items()),
         ),
     )
+
+
+def _reference(target: Target, speed: Benchmark | NotRun | None) -> Beside | None:
+    """Give the reference run beside ours; a slower card fails no smoke test by it."""
+    if not isinstance(speed, Benchmark):
+        return None
+    folder = target.settings.models_dir / target.model.name
+    return reference(speed, folder, on_card=on_card(target.settings))
 
 
 def results(report: Report, path: Path) -> str:

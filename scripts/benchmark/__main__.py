@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bundle import api, served_by
-from bundle.errors import CouldNotRun, ExitCode, run_command
+from bundle import api
+from bundle.errors import ExitCode, run_command
 from bundle.model import load_model
-from bundle.note import read_note
-from bundle.served_by import ServedBy
-from bundle.settings import Settings, load
+from bundle.settings import load
 from scripts.benchmark import compared, plan, superset, table
 from scripts.benchmark import options as workload
 from scripts.benchmark.load import Load
@@ -23,7 +20,7 @@ from scripts.benchmark.turns import run_against
 from scripts.commandline import Parser, at_least_one, positive
 from scripts.output import prepare, write
 from scripts.progress import progress
-from scripts.target import require_model
+from scripts.target import on_card, require_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,14 +53,6 @@ def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
     compared.give(result, sections, options, "benchmark")
     good = result.valid and not slower
     return ExitCode.GOOD if good else ExitCode.CHECK_FAILED
-
-
-def on_card(settings: Settings) -> bool:
-    """Whether the server beside us runs on a card; one elsewhere does not tell."""
-    with suppress(CouldNotRun):
-        served = read_note(settings.run_dir / served_by.FILE, ServedBy)
-        return served is not None and served.family != "cpu"
-    return False
 
 
 def _give(result: Benchmark, out: Path) -> None:

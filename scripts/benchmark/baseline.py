@@ -52,11 +52,12 @@ class Shape(Strict):
 class Baseline(Strict):
     """Numbers to compare with, by vLLM's names.
 
-    device: what they were measured on; the numbers of another device are shown, not
+    model and device: what they were measured with; the numbers of others are shown, not
     judged. tolerance: share by which a metric may be worse and still be the same.
     """
 
     source: str
+    model: str
     device: str
     load: Shape
     tolerance: float = Field(ge=0, lt=1)
@@ -123,6 +124,7 @@ def _of_result(result: Benchmark, path: Path) -> Baseline:
     names = (*MORE_IS_BETTER, *LESS_IS_BETTER)
     return Baseline(
         source=str(path) + ("" if result.valid else ", an invalid run"),
+        model=asked.model,
         device="",
         load=Shape(
             input_len=asked.input_len,

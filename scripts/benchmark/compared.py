@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from scripts.benchmark import against, baseline, drawing, table
+from scripts.benchmark.beside import Beside, named, reference
 from scripts.commandline import at_least_one, positive
 from scripts.output import write
 from scripts.report.html import html
@@ -47,18 +48,15 @@ def compare(
 
     Without --baseline it is the reference of the model in `folder`, if the load is its.
     """
-    path = options.baseline or folder / baseline.REFERENCE
-    if not options.baseline and not path.exists():
+    if options.baseline:
+        found: Beside | None = named(result, options.baseline, on_card=on_card)
+    else:
+        found = reference(result, folder, on_card=on_card)
+    if found is None:
         return [], False
-    known = baseline.read(path)
-    if not options.baseline and not baseline.same_load(result, known):
-        return [], False
-    same_device = on_card or not known.device
-    rows = baseline.compare(result.metrics, known, same_device=same_device)
-    print(f"\nbeside {known.source}" + ("" if same_device else f", {known.device}"))
-    print(table.lines([(row.metric, baseline.line(row)) for row in rows]))
-    section = drawing.baseline_section(known, rows, say(options.language))
-    return [section], any(row.verdict == "slower" for row in rows)
+    print(f"\nbeside {found.title}")
+    print(table.lines([(row.metric, baseline.line(row)) for row in found.rows]))
+    return [drawing.baseline_section(found, say(options.language))], found.slower
 
 
 def give(

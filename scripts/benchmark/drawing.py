@@ -14,7 +14,7 @@ from scripts.report.words import say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from scripts.benchmark.baseline import Baseline, Row
+    from scripts.benchmark.beside import Beside
     from scripts.benchmark.metrics import Summary
     from scripts.benchmark.record import Record
     from scripts.benchmark.result import Benchmark
@@ -90,7 +90,7 @@ def charts(requests: Sequence[Record], word: Say) -> list[Figure]:
     return drawn
 
 
-def baseline_section(baseline: Baseline, rows: Sequence[Row], word: Say) -> Section:
+def baseline_section(found: Beside, word: Say) -> Section:
     """Set ours beside a baseline's."""
     cells = tuple(
         (
@@ -100,13 +100,12 @@ def baseline_section(baseline: Baseline, rows: Sequence[Row], word: Say) -> Sect
             f"{one.ratio:.3f}",
             word(one.verdict),
         )
-        for one in rows
+        for one in found.rows
     )
     heads = ("metric", "value", "baseline", "ratio", "verdict")
-    where = f": {baseline.device}" if baseline.device else ""
     return Section(
         word("Beside the baseline"),
-        (f"{baseline.source}{where}.", Table(tuple(map(word, heads)), cells)),
+        (f"{found.title}.", Table(tuple(map(word, heads)), cells)),
     )
 
 

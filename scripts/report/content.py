@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scripts.benchmark.drawing import run_section
+from scripts.benchmark.drawing import baseline_section, run_section
 from scripts.consistency.table import rows
 from scripts.parity.verdict import notes
 from scripts.questions import summary
@@ -33,6 +33,7 @@ def document(report: Report, language: Language = "en") -> Document:
         _verdicts(report, word),
         _environment(report.environment, word),
         _benchmark(report.benchmark, word),
+        baseline_section(report.reference, word) if report.reference else None,
         _accuracy(report.accuracy, word),
         _questions(report.questions, word),
         _consistency(report.consistency, word),

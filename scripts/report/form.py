@@ -7,6 +7,7 @@ from typing import Literal
 from bundle.model import Licence, Strict
 from bundle.served_by import ServedBy
 from scripts.accuracy.result import Accuracy
+from scripts.benchmark.beside import Beside
 from scripts.benchmark.result import Benchmark
 from scripts.consistency.result import Consistency
 from scripts.parity.result import Result as Parity
@@ -93,6 +94,7 @@ class Report(Strict):
     checks: tuple[Check, ...]
     environment: Environment
     benchmark: Benchmark | None = None
+    reference: Beside | None = None
     questions: Score | None = None
     accuracy: Accuracy | None = None
     consistency: Consistency | None = None

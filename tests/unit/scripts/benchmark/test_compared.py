@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from bundle.errors import CouldNotRun, run_command
 from scripts.benchmark import against, baseline, turns
 from scripts.benchmark.__main__ import main
+from scripts.benchmark.beside import reference
 from scripts.benchmark.result import Benchmark, Stopped
 from scripts.benchmark.superset import summaries, text
 from tests.fixtures.known_server import Profile, serve
 from tests.fixtures.queue import measure
+
+if TYPE_CHECKING:
+    from scripts.benchmark.result import Benchmark
 
 MODELS = Path(__file__).parents[4] / "models"
 REFERENCE = baseline.read(MODELS / "qwen-1_8b-chat/baseline.yaml")
@@ -48,6 +53,7 @@ def test_the_reference_agrees_with_itself() -> None:
 def test_latencies_are_judged_by_their_direction(slow: float, verdict: str) -> None:
     known = baseline.Baseline(
         source="made",
+        model="m",
         device="",
         load=REFERENCE.load,
         tolerance=0.05,
@@ -199,3 +205,38 @@ def test_the_reference_is_shown_for_its_load_alone(tmp_path: Path) -> None:
     assert kept["metrics"]["completed"] == 16
     assert "baseline" not in page
     assert not baseline.same_load(measure(4, 99), REFERENCE)
+
+
+def base_point(model: str) -> Benchmark:
+    """Give a run that says it had the reference's load."""
+    result = measure(4, 99)
+    asked = result.asked.model_copy(
+        update={**REFERENCE.load.model_dump(), "model": model}
+    )
+    return result.model_copy(update={"asked": asked})
+
+
+@pytest.mark.parametrize(
+    ("model", "on_card", "judged"),
+    [
+        ("qwen-1_8b-chat", True, True),
+        ("qwen-1_8b-chat", False, False),
+        ("smollm2-135m-instruct", False, False),
+        ("smollm2-135m-instruct", True, False),
+    ],
+)
+def test_the_reference_judges_its_own_model_on_a_card_and_no_other(
+    model: str, *, on_card: bool, judged: bool
+) -> None:
+    found = reference(base_point(model), MODELS / model, on_card=on_card)
+
+    assert found
+    assert "qwen-1_8b-chat on one Ascend 910 card" in found.title
+    verdicts = {row.verdict for row in found.rows if "p99" not in row.metric}
+    assert ("shown only" in verdicts) is not judged
+
+
+def test_a_baseline_of_another_load_is_refused(tmp_path: Path) -> None:
+    words = ("--baseline", str(MODELS / "qwen-1_8b-chat/baseline.yaml"))
+
+    assert run(Profile(), tmp_path, *words) == 2
