@@ -15,7 +15,7 @@ from scripts.benchmark.beside import reference
 from scripts.benchmark.result import Benchmark, Stopped
 from scripts.benchmark.superset import summaries, text
 from tests.fixtures.known_server import Profile, serve
-from tests.fixtures.queue import measure
+from tests.fixtures.one_queue import measure
 
 if TYPE_CHECKING:
     from scripts.benchmark.result import Benchmark

@@ -27,7 +27,7 @@ from scripts.benchmark.sweep import (
 )
 from scripts.benchmark.validity import SEND_LAG, Validity
 from tests.fixtures.known_server import Profile, serve
-from tests.fixtures.queue import measure
+from tests.fixtures.one_queue import measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
