@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bundle import manifest, served_by
-from bundle.errors import CouldNotRun, ExitCode, Problem, WrongUsage, run_command
+from bundle.errors import CouldNotRun, ExitCode, Problem, WrongUsage, raise_all, run_command
 from bundle.model import load_model
 from bundle.note import read_note
 from bundle.served_by import ServedBy
@@ -102,6 +102,8 @@ def _sha256(weights: Path, settings: Settings, options: argparse.Namespace) -> s
     """Give the hash of the weights' manifest; beside a server, the one it noted."""
     found = manifest.read(weights)
     if not isinstance(found, Problem):
+        # What rounding hides is seen here: a wrong row, a flipped bit.
+        raise_all(CouldNotRun, manifest.check(weights, hashes=True))
         return manifest.sha256(weights / manifest.MANIFEST)
     served = read_note(settings.run_dir / served_by.FILE, ServedBy)
     if options.server and served and served.manifest_sha256:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bundle import manifest
 from bundle.errors import CouldNotRun
 from scripts.parity.__main__ import main
 
@@ -40,3 +41,18 @@ def test_a_killed_comparison_could_not_be_made(tmp_path: Path) -> None:
 def test_no_engine_at_all_is_named() -> None:
     with pytest.raises(CouldNotRun, match="'/nonexistent' cannot be started"):
         main([], {"BUNDLE_ENGINE_PYTHON": "/nonexistent"})
+
+
+def test_bytes_that_are_not_the_manifests_are_refused(tmp_path: Path) -> None:
+    """In bf16 a swapped row is within rounding; see docs/parity.md."""
+    (tmp_path / "model.safetensors").write_bytes(b"good")
+    manifest.write(tmp_path, {"id": "made"})
+    words = ["--weights", str(tmp_path), "--golden", str(tmp_path / "none.npz")]
+    words += ["--server", "http://127.0.0.1:1", "--out", str(tmp_path / "out")]
+    with pytest.raises(CouldNotRun, match=r"none\.npz cannot be read"):
+        main(words, {})
+
+    (tmp_path / "model.safetensors").write_bytes(b"baad")
+
+    with pytest.raises(CouldNotRun, match=r"model\.safetensors"):
+        main(words, {})
