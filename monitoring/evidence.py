@@ -6,7 +6,7 @@ import datetime as dt
 from typing import TYPE_CHECKING, Literal, get_args
 
 from prometheus_client.core import GaugeMetricFamily
-from pydantic import BaseModel
+from pydantic import BaseModel, PositiveInt
 
 from bundle.note import read_note
 
@@ -55,6 +55,32 @@ class Questions(BaseModel):
     share: float
 
 
+class Rate(BaseModel):
+    """`count` of `total`, which is at least 1."""
+
+    count: int
+    total: PositiveInt
+
+
+class ProblemSet(BaseModel):
+    """Of the settings of a run of word problems, which problems they were."""
+
+    data: str
+
+
+class Accuracy(BaseModel):
+    """Word problems; `flexible` is the rate that the published score is held against."""
+
+    settings: ProblemSet
+    flexible: Rate
+
+
+class Consistency(BaseModel):
+    """Answers that agree with those of the reference."""
+
+    consistent: Rate
+
+
 class Report(BaseModel):
     """What the exporter tells of a report; its whole form is docs/report.schema.json."""
 
@@ -64,6 +90,8 @@ class Report(BaseModel):
     checks: tuple[Check, ...]
     benchmark: Benchmark | None
     questions: Questions | None
+    accuracy: Accuracy | None = None
+    consistency: Consistency | None = None
 
 
 class Evidence:
@@ -115,12 +143,32 @@ def _numbers(report: Report) -> Iterator[Metric]:
     if report.questions:
         share = report.questions.share
         yield _gauge("questions_right_ratio", "Share of right answers", share)
+    if report.accuracy:
+        yield _word_problems(report.accuracy)
+    if report.consistency:
+        share = _share(report.consistency.consistent)
+        yield _gauge("consistent_ratio", "Share of answers as the reference's", share)
     if report.benchmark:
         metrics = report.benchmark.metrics
         throughput = metrics.output_throughput
         yield _gauge("output_tokens_per_second", "Output throughput", throughput)
         yield from _latency("ttft", metrics.ttft_ms)
         yield from _latency("tpot", metrics.tpot_ms)
+
+
+def _word_problems(found: Accuracy) -> Metric:
+    family = GaugeMetricFamily(
+        "bundle_smoke_word_problems_right_ratio",
+        "Share of word problems solved in the last smoke test; only `gsm8k` compares "
+        "with a published score.",
+        labels=["data"],
+    )
+    family.add_metric([found.settings.data], _share(found.flexible))
+    return family
+
+
+def _share(rate: Rate) -> float:
+    return rate.count / rate.total
 
 
 def _latency(name: str, found: Latency | None) -> Iterator[Metric]:

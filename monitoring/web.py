@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
-from prometheus_client import CollectorRegistry
-from prometheus_client.exposition import choose_encoder
-
 from bundle.errors import BundleError, HostNotReady, Problem
 from bundle.settings import EXPORTER_PORT
+from monitoring import exposition
 from monitoring.page.found import Found
 from monitoring.page.html import page
 from monitoring.page.status import status
@@ -74,12 +72,9 @@ def listen(address: str, watch: Watch, port: int = EXPORTER_PORT) -> ThreadingHT
         ) from error
 
 
-def metrics(watch: Watch, headers: Message) -> Answer:
-    """Give every source, in the format that the scraper accepts."""
-    encode, kind = choose_encoder(headers.get("Accept", ""))
-    registry = CollectorRegistry(auto_describe=False)
-    registry.register(watch.scrape)
-    return Answer(kind, encode(registry))
+def metrics(watch: Watch, _headers: Message) -> Answer:
+    """Give every source."""
+    return Answer(exposition.KIND, exposition.exposition(watch.scrape.collect()))
 
 
 def healthz(_watch: Watch, _headers: Message) -> Answer:

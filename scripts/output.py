@@ -27,7 +27,8 @@ def write(path: Path, text: str) -> Path:
     """Write `text` to `path`, which is at every moment the old file or the new one."""
     partial = path.with_name(f".{path.name}.partial")
     try:
-        partial.write_text(text, encoding="utf-8")
+        # A server may send half of a surrogate pair, which UTF-8 has no bytes for.
+        partial.write_text(text, encoding="utf-8", errors="backslashreplace")
         partial.replace(path)
     except OSError as error:
         what = f"{path} cannot be written: {error.strerror}"

@@ -2,6 +2,8 @@
 
 Scrapes it while its server is under load from eight clients; prints the time of a
 scrape, the memory, and the share of a core that a scrape and a probe in 15 s take.
+`python -m tests.bench_exporter cpu` gives the processor time of making a page alone, with
+no load, which a busy machine changes little.
 """
 
 from __future__ import annotations
@@ -11,22 +13,30 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager, suppress
+from email.message import Message
 from pathlib import Path
-from statistics import quantiles
+from statistics import median, quantiles
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 import requests
 
 from bundle.api import Server
+from bundle.model import load_model
+from bundle.settings import load as settings_of
+from monitoring.__main__ import prober, watch
 from monitoring.listener import ProbeFailed
 from monitoring.probe_request import ask
-from tests.fixtures.exporter import exporter, free_port
+from monitoring.web import metrics
+from tests.fixtures.exporter import REPORT, exporter, free_port
 from tests.fixtures.monitored_server import Truth, serve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from monitoring.web import Watch
+
+MODEL = "smollm2-135m-instruct"
 SCRAPES, CLIENTS, INTERVAL = 400, 8, 15
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -51,6 +61,29 @@ def main() -> None:
     print(f"memory {memory / 1e6:.0f} MB at its peak")
     print(f"cpu {1000 * each:.1f} ms a scrape, its share of the probes included")
     print(f"share of a core at a scrape in {INTERVAL} s: {each / INTERVAL:.2%}")
+
+
+def cpu() -> None:
+    """Print the processor time of a page; the server is a process of its own."""
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    settings = settings_of({"BUNDLE_SERVER_URL": url, "BUNDLE_MODEL": MODEL})
+    model = load_model(settings.models_dir, MODEL)
+    watched = watch(settings, model, prober(settings, model), REPORT)
+    with child("serve", str(port)):
+        while not watched.server.healthy():
+            time.sleep(0.1)
+        times = [cpu_of_a_page(watched) for _ in range(SCRAPES)]
+    print(
+        f"cpu p50 {1000 * median(times):.1f} ms, least {1000 * min(times):.1f} ms a page"
+    )
+
+
+def cpu_of_a_page(watched: Watch) -> float:
+    """Give the seconds of this process."""
+    started = time.process_time()
+    metrics(watched, Message())
+    return time.process_time() - started
 
 
 @contextmanager
@@ -80,7 +113,7 @@ def ask_for_ever(url: str) -> None:
     """Be one client, from when the server is there."""
     while True:
         with suppress(ProbeFailed):
-            ask(Server(url), "smollm2-135m-instruct", "What is the capital of China?")
+            ask(Server(url), MODEL, "What is the capital of China?")
 
 
 def scrape(port: int) -> float:
@@ -107,5 +140,6 @@ def peak_bytes(pid: int) -> int:
 
 
 if __name__ == "__main__":
-    PARTS = {"serve": serve_for_ever, "load": load}
-    PARTS[sys.argv[1]](sys.argv[2]) if len(sys.argv) > 1 else main()
+    PARTS: dict[str, Callable[..., None]]
+    PARTS = {"": main, "cpu": cpu, "serve": serve_for_ever, "load": load}
+    PARTS["".join(sys.argv[1:2])](*sys.argv[2:])

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from monitoring.dashboards.panels import Json, Panel
 
 _NONE = "no smoke test yet"
+_NOT_ASKED = "not in the last smoke test (make smoke SUITE=standard)"
 
 
 def evidence() -> Json:
@@ -48,6 +49,23 @@ def evidence() -> Json:
             nothing=_NONE,
         ),
     )
+    proven = (
+        graph(
+            "Word problems",
+            "Share solved in the last smoke test, by data set; only gsm8k compares with "
+            "a published score.",
+            "percentunit",
+            Query("bundle_smoke_word_problems_right_ratio", "{{data}}"),
+            nothing=_NOT_ASKED,
+        ),
+        graph(
+            "Consistency",
+            "Share of answers that agree with the reference's in the last smoke test.",
+            "percentunit",
+            Query("bundle_smoke_consistent_ratio", "consistent"),
+            nothing=_NOT_ASKED,
+        ),
+    )
     history = (
         _numbers("TTFT of the benchmark", "ttft"),
         _numbers("TPOT of the benchmark", "tpot"),
@@ -80,7 +98,7 @@ def evidence() -> Json:
             ),
         ),
     )
-    rows = ((5, last), (8, history), (6, tested), (7, health))
+    rows = ((5, last), (7, proven), (8, history), (6, tested), (7, health))
     return dashboard("bundle-evidence", "Chat model: evidence", rows)
 
 

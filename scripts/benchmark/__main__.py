@@ -13,8 +13,9 @@ from bundle.model import load_model
 from bundle.settings import load
 from scripts.benchmark import compared, plan, superset, table
 from scripts.benchmark import options as workload
+from scripts.benchmark.beside import named
 from scripts.benchmark.load import Load
-from scripts.benchmark.result import Benchmark, Stopped, benchmark
+from scripts.benchmark.result import Benchmark, Stopped, as_asked, benchmark
 from scripts.benchmark.sweeping import run_sweep
 from scripts.benchmark.turns import run_against
 from scripts.commandline import Parser, at_least_one, positive
@@ -41,6 +42,7 @@ def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
         return run_sweep(server, asked, model, options)
     if options.against:
         return run_against(server, asked, model, options)
+    known = named(options.baseline, as_asked(asked)) if options.baseline else None
     try:
         result = benchmark(server, asked, model.slo, progress("requests"))
     except Stopped as stopped:
@@ -48,7 +50,11 @@ def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
         return ExitCode.COULD_NOT_RUN
     _give(result, options.out)
     sections, slower = compared.compare(
-        result, settings.models_dir / model.name, options, on_card=on_card(settings)
+        result,
+        known,
+        settings.models_dir / model.name,
+        options.language,
+        on_card=on_card(settings),
     )
     compared.give(result, sections, options, "benchmark")
     good = result.valid and not slower

@@ -74,8 +74,14 @@ def compare(ours: str, theirs: str, rounds: int, pairs: Sequence[Pair]) -> Again
 
 
 def paired(ours: Sequence[Benchmark], theirs: Sequence[Benchmark]) -> list[Paired]:
-    """Compare round by round; each of both must have as many rounds."""
-    return [_paired(name, ours, theirs) for name in COMPARED]
+    """Compare round by round; each of both must have as many rounds.
+
+    A latency that is 0 in some run is left out: one token, or all in one piece, has no
+    TPOT.
+    """
+    runs = (*ours, *theirs)
+    known = [name for name in COMPARED if min(_values(name, runs)) > 0]
+    return [_paired(name, ours, theirs) for name in known]
 
 
 def _paired(name: str, ours: Sequence[Benchmark], theirs: Sequence[Benchmark]) -> Paired:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field, field_validator
 
 from bundle.errors import CouldNotRun, Problem
 from bundle.model import Strict
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from scripts.benchmark.metrics import Metrics
+    from scripts.benchmark.result import Asked
 
 REFERENCE = "baseline.yaml"  # in the model's folder
 Verdict = Literal["faster", "same", "slower", "shown only"]
@@ -37,16 +38,27 @@ LESS_IS_BETTER = (
     "p99_tpot_ms",
 )
 
-_Positive = Annotated[float, Field(gt=0)]
+_Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class Shape(Strict):
-    """The load of a baseline; results of another load are not compared."""
+    """The load of a baseline, as in `Asked`; one of another load is not compared."""
 
     input_len: int
     output_len: int
     request_rate: float | None
     num_prompts: int
+    concurrency: int | None = None
+    min_seconds: float = 0.0
+    input_len_range: float = 0.0
+    prefix_len: int = 0
+    turns: int = 1
+    chats: int = 0
+
+    @classmethod
+    def of(cls, asked: Asked) -> Shape:
+        """Give the load of a run; its seed and its warm-ups may be others."""
+        return cls(**{name: getattr(asked, name) for name in cls.model_fields})
 
 
 class Baseline(Strict):
@@ -63,6 +75,13 @@ class Baseline(Strict):
     tolerance: float = Field(ge=0, lt=1)
     metrics: dict[str, _Positive]
 
+    @field_validator("metrics")
+    @classmethod
+    def _comparable(cls, metrics: dict[str, float]) -> dict[str, float]:
+        if not {*MORE_IS_BETTER, *LESS_IS_BETTER} & {*metrics}:
+            raise ValueError("no metric that is compared")
+        return metrics
+
 
 class Row(Strict):
     """One metric: ours, the baseline's, ours by the baseline's, and what that means."""
@@ -75,28 +94,23 @@ class Row(Strict):
 
 
 def compare(metrics: Metrics, baseline: Baseline, *, same_device: bool) -> list[Row]:
-    """Set each metric that both have side by side; a P99 of few samples is luck."""
+    """Set each metric that both have side by side; a P99 of few samples is luck.
+
+    A latency of 0 is none: one token has no TPOT.
+    """
     ours = summaries(metrics)
     return [
         _row(
             name, float(ours[name]), baseline, judge=same_device and _known(name, metrics)
         )
         for name in (*MORE_IS_BETTER, *LESS_IS_BETTER)
-        if name in baseline.metrics
+        if name in baseline.metrics and ours[name] > 0
     ]
 
 
-def same_load(result: Benchmark, baseline: Baseline) -> bool:
+def same_load(asked: Asked, baseline: Baseline) -> bool:
     """Whether both put the same load on the server."""
-    asked = result.asked
-    plain = not (asked.concurrency or asked.chats or asked.prefix_len or asked.turns > 1)
-    shape = Shape(
-        input_len=asked.input_len,
-        output_len=asked.output_len,
-        request_rate=asked.request_rate,
-        num_prompts=asked.num_prompts,
-    )
-    return plain and shape == baseline.load
+    return Shape.of(asked) == baseline.load
 
 
 def read(path: Path) -> Baseline:
@@ -110,7 +124,7 @@ def read(path: Path) -> Baseline:
         if path.suffix == ".json":
             return _of_result(Benchmark.model_validate(json.loads(text)), path)
         return Baseline.model_validate(yaml.safe_load(text))
-    except (OSError, ValueError, ValidationError, yaml.YAMLError) as error:
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         first = str(error).splitlines()[0]
         what = f"{path} is no baseline: {first}"
         remedy = "name a benchmark.json of this command, or a baseline.yaml"
@@ -119,19 +133,13 @@ def read(path: Path) -> Baseline:
 
 def _of_result(result: Benchmark, path: Path) -> Baseline:
     """Take an earlier run on the same device for the baseline."""
-    asked = result.asked
     found = summaries(result.metrics)
     names = (*MORE_IS_BETTER, *LESS_IS_BETTER)
     return Baseline(
         source=str(path) + ("" if result.valid else ", an invalid run"),
-        model=asked.model,
+        model=result.asked.model,
         device="",
-        load=Shape(
-            input_len=asked.input_len,
-            output_len=asked.output_len,
-            request_rate=asked.request_rate,
-            num_prompts=asked.num_prompts,
-        ),
+        load=Shape.of(result.asked),
         tolerance=0.05,
         metrics={name: found[name] for name in names if found[name] > 0},
     )

@@ -12,7 +12,7 @@ from scripts.benchmark.baseline import Baseline, Row
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from scripts.benchmark.result import Benchmark
+    from scripts.benchmark.result import Asked, Benchmark
 
 
 class Beside(Strict):
@@ -39,21 +39,24 @@ def reference(result: Benchmark, folder: Path, *, on_card: bool) -> Beside | Non
     if not path.exists():
         return None
     known = baseline.read(path)
-    if not baseline.same_load(result, known):
+    if not baseline.same_load(result.asked, known):
         return None
-    return _beside(result, known, on_card=on_card)
+    return beside(result, known, on_card=on_card)
 
 
-def named(result: Benchmark, path: Path, *, on_card: bool) -> Beside:
-    """Give the baseline at `path`; raises `CouldNotRun` if it is of another load."""
+def named(path: Path, asked: Asked) -> Baseline:
+    """Give the baseline at `path`; raises `CouldNotRun` if it is of another load.
+
+    Read it before the run, which may write its own result there.
+    """
     known = baseline.read(path)
-    if not baseline.same_load(result, known):
+    if not baseline.same_load(asked, known):
         what = f"{path} is of another load: {known.load}"
         raise CouldNotRun(Problem(what, "run with that load, or name another baseline"))
-    return _beside(result, known, on_card=on_card)
+    return known
 
 
-def _beside(result: Benchmark, known: Baseline, *, on_card: bool) -> Beside:
+def beside(result: Benchmark, known: Baseline, *, on_card: bool) -> Beside:
     """Judge by a baseline of this device and model; another's is shown only."""
     same = known.model == result.asked.model and (on_card or not known.device)
     rows = baseline.compare(result.metrics, known, same_device=same)

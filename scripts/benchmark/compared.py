@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from scripts.benchmark import against, baseline, drawing, table
-from scripts.benchmark.beside import Beside, named, reference
+from scripts.benchmark.beside import Beside, beside, reference
 from scripts.commandline import at_least_one, positive
 from scripts.output import write
 from scripts.report.html import html
@@ -16,6 +16,7 @@ from scripts.report.words import Language, say
 if TYPE_CHECKING:
     import argparse
 
+    from scripts.benchmark.baseline import Baseline
     from scripts.benchmark.result import Benchmark
     from scripts.report.document import Section
 
@@ -42,21 +43,27 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def compare(
-    result: Benchmark, folder: Path, options: argparse.Namespace, *, on_card: bool
+    result: Benchmark,
+    known: Baseline | None,
+    folder: Path,
+    language: Language,
+    *,
+    on_card: bool,
 ) -> tuple[list[Section], bool]:
     """Set `result` beside its baseline; whether it is slower.
 
-    Without --baseline it is the reference of the model in `folder`, if the load is its.
+    If none is `known` it is the reference of the model in `folder`, for its own load.
     """
-    if options.baseline:
-        found: Beside | None = named(result, options.baseline, on_card=on_card)
+    found: Beside | None
+    if known:
+        found = beside(result, known, on_card=on_card)
     else:
         found = reference(result, folder, on_card=on_card)
     if found is None:
         return [], False
     print(f"\nbeside {found.title}")
     print(table.lines([(row.metric, baseline.line(row)) for row in found.rows]))
-    return [drawing.baseline_section(found, say(options.language))], found.slower
+    return [drawing.baseline_section(found, say(language))], found.slower
 
 
 def give(

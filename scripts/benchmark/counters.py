@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -61,7 +62,8 @@ async def read(session: aiohttp.ClientSession, url: str) -> Counters:
     """Ask the server at `url`; without a page of vLLM's, nothing is known."""
     try:
         async with session.get(f"{url}/metrics", timeout=_TIMEOUT) as answer:
-            return parse(await answer.text()) if answer.ok else Counters()
+            page = await answer.text(errors="replace") if answer.ok else ""
+            return parse(page)
     except (aiohttp.ClientError, OSError, asyncio.TimeoutError):
         return Counters()
 
@@ -92,7 +94,9 @@ def parse(page: str) -> Counters:
 
 
 def _named(sums: Mapping[str, float]) -> Counters:
-    return Counters(**{name: sums.get(sample) for name, sample in _SAMPLES.items()})
+    known = {name: sums.get(sample) for name, sample in _SAMPLES.items()}
+    finite = {k: v for k, v in known.items() if v is not None and math.isfinite(v)}
+    return Counters(**finite)
 
 
 def _minus(after: float | None, before: float | None) -> float | None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from bundle.api import Message
 
+_SHOWN = 20  # wrong lines; of a whole file of another form these tell enough
 _FORM = '{"messages": [{"role": "user", "content": "…"}]}'
 
 
@@ -22,7 +23,8 @@ def read(path: Path) -> tuple[tuple[Message, ...], ...]:
         WrongUsage: it cannot be read, has no chat, or lines of another form.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        # Not `splitlines`: JSON may hold other ends of lines, as U+2028, as they are.
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         what = f"{path} cannot be read: {error}"
         raise WrongUsage(Problem(what, "name a JSONL file of chats")) from error
@@ -30,7 +32,10 @@ def read(path: Path) -> tuple[tuple[Message, ...], ...]:
     wrong = [number for number, chat in chats.items() if not chat]
     raise_all(
         WrongUsage,
-        (Problem(f"{path}:{number} is no chat", f"write {_FORM}") for number in wrong),
+        (
+            Problem(f"{path}:{number} is no chat", f"write {_FORM}")
+            for number in wrong[:_SHOWN]
+        ),
     )
     if not chats:
         raise WrongUsage(Problem(f"{path} has no chat", f"write lines like {_FORM}"))
@@ -42,8 +47,10 @@ def _chat(line: str) -> tuple[Message, ...]:
     try:
         messages = json.loads(line)["messages"]
         roles = [message["role"] for message in messages]
-        told = all(isinstance(message["content"], str) for message in messages)
+        told = all(
+            isinstance(m[key], str) for m in messages for key in ("role", "content")
+        )
         last = len(roles) - roles[::-1].index("user")
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return ()
     return tuple(messages[:last]) if told else ()

@@ -165,23 +165,26 @@ def _sweep_charts(sweep: Sweep, best: Sequence[Benchmark], word: Say) -> list[Fi
         for p in best
         if p.metrics.tpot_ms
     )
-    return [
+    drawn = [
         Figure(
             titles[0],
             lines(titles[0], x, "tok/s", [Series("tok/s", curve)], mark=sweep.knee),
         ),
         Figure(titles[1], lines(titles[1], x, "ms", latency, log=True, mark=sweep.knee)),
-        Figure(
-            titles[2],
-            scatter(titles[2], "TPOT P50, ms", "tok/s", Series("", tuple(trade))),
-        ),
     ]
+    if trade:  # answers of one token have no TPOT
+        points = Series("", tuple(trade))
+        drawn.append(
+            Figure(titles[2], scatter(titles[2], "TPOT P50, ms", "tok/s", points))
+        )
+    return drawn
 
 
 def _latency(points: Sequence[Benchmark], name: str) -> list[tuple[float, float]]:
     field = f"{name.split(maxsplit=1)[0].lower()}_ms"
     found = [(_rate(point), getattr(point.metrics, field)) for point in points]
-    return [(rate, summary.p90) for rate, summary in found if summary]
+    # Tokens that all came in one piece have a TPOT of 0, which has no logarithm.
+    return [(rate, summary.p90) for rate, summary in found if summary and summary.p90 > 0]
 
 
 def _rate(point: Benchmark) -> float:

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 from bundle.errors import Problem, WrongUsage, raise_all
 from scripts.benchmark import dataset
 from scripts.benchmark.load import Load
-from scripts.commandline import at_least_one, positive
+from scripts.commandline import MOST, at_least_one, positive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+_SCHEMES = ("http://", "https://")
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -72,6 +75,17 @@ def _clashes(options: argparse.Namespace) -> Iterator[Problem]:
         yield Problem(
             "--min-seconds with all requests at once",
             "give a finite --request-rate, or --concurrency",
+        )
+    elif options.min_seconds > MOST / (
+        1 if options.concurrency else options.request_rate
+    ):
+        yield Problem(
+            f"--min-seconds {options.min_seconds:g} would not end",
+            f"ask for at most {MOST} requests",
+        )
+    if options.against is not None and not options.against.startswith(_SCHEMES):
+        yield Problem(
+            f"--against {options.against!r} is no address", "write http://HOST:PORT"
         )
 
 

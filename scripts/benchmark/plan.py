@@ -40,12 +40,17 @@ def plan(rate: float, sweep: Sweep, headroom: float = HEADROOM) -> Plan:
     """Give the replicas that carry `rate` requests per second.
 
     Raises:
-        CouldNotRun: the sweep has no knee: nothing that was measured held.
+        CouldNotRun: the sweep has no knee: nothing that was measured held; or it is
+            invalid.
     """
     if sweep.knee is None:
         what = "the sweep has no rate that held, so nothing can be planned by it"
         remedy = "sweep lower rates, or see why the objectives are missed"
         raise CouldNotRun(Problem(what, remedy))
+    if invalid := [one for one in sweep.up_to_knee() if not one.valid]:
+        failed = invalid[0].failed()[0]
+        what = f"the sweep is invalid up to its knee: {failed.check}: {failed.found}"
+        raise CouldNotRun(Problem(what, "mend that, and sweep again"))
     replicas = max(1, math.ceil(rate / (sweep.knee * headroom) - 1e-9))
     each = rate / replicas
     point = _next(each, sweep)
@@ -83,11 +88,19 @@ def main(words: Sequence[str]) -> ExitCode:
 def read(path: Path) -> Sweep:
     """Read a `sweep.json`; raises `CouldNotRun` if it is none."""
     try:
-        return Sweep.model_validate_json(path.read_text(encoding="utf-8"))
+        found = Sweep.model_validate_json(path.read_text(encoding="utf-8"))
+        _require_its_knee(found)
     except (OSError, ValueError) as error:
         what = f"{path} is no sweep: {str(error).splitlines()[0]}"
         remedy = "make one by `python -m scripts.benchmark --sweep auto`"
         raise CouldNotRun(Problem(what, remedy)) from error
+    return found
+
+
+def _require_its_knee(sweep: Sweep) -> None:
+    rates = [point.metrics.offered_rate for point in sweep.points]
+    if sweep.knee is not None and (sweep.knee <= 0 or sweep.knee not in rates):
+        raise ValueError(f"its knee, {sweep.knee}, is none of its points")
 
 
 def _next(rate: float, sweep: Sweep) -> Benchmark:

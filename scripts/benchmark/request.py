@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import aiohttp
 
-from bundle.api import Message
+from bundle.api import MOST_BYTES, Message
 from scripts.benchmark.reader import Reader
 from scripts.benchmark.stream import Stream
 
@@ -30,7 +30,7 @@ OPTIONAL = (
     "min_tokens",
     "ignore_eos",
 )
-_SHOWN = 500  # characters of an answer that is an error
+_SHOWN = 500  # bytes of an answer that is an error
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,19 @@ async def _read(
     kind = {"Content-Type": "application/json"}
     async with session.post(url, data=request, headers=kind) as answer:
         if answer.status != HTTPStatus.OK:
-            return f"HTTP {answer.status}: {(await answer.text())[:_SHOWN]}"
+            said = (await _beginning(answer.content)).decode(errors="replace")
+            return f"HTTP {answer.status}: {said}"
+        size = 0
         while piece := await answer.content.readany():
             reader.feed(piece, time.monotonic())
+            size += len(piece)
+            if size > MOST_BYTES:
+                return f"the answer is longer than {MOST_BYTES >> 20} MiB"
     return ""
+
+
+async def _beginning(content: aiohttp.StreamReader) -> bytes:
+    said = b""
+    while len(said) < _SHOWN and (piece := await content.readany()):
+        said += piece
+    return said[:_SHOWN]

@@ -110,7 +110,7 @@ def judge(run: Run, load: Load, slo: Slo) -> Benchmark:
     """Turn what came of the requests into a result."""
     outcomes = run.outcomes
     return Benchmark(
-        asked=_asked(load),
+        asked=as_asked(load),
         slo=slo,
         metrics=measure(
             outcomes,
@@ -128,7 +128,8 @@ def judge(run: Run, load: Load, slo: Slo) -> Benchmark:
     )
 
 
-def _asked(load: Load) -> Asked:
+def as_asked(load: Load) -> Asked:
+    """Give what of `load` a result keeps."""
     return Asked(
         model=load.model,
         input_len=load.input_len,

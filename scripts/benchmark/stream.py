@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from scripts.benchmark.outcome import Arrival, Counted, Outcome
+from scripts.benchmark.usage import Usage
 
 if TYPE_CHECKING:
     from scripts.benchmark.request import Ask
@@ -31,7 +32,7 @@ class Stream:
         self._ask = ask
         self._arrivals: list[Arrival] = []
         self._ids: list[int] = []
-        self._usage: dict[str, Any] = {}
+        self._usage = Usage()
         self._usage_per_chunk = False
         self._counted: Counted | None = None
         self.quick = False
@@ -69,7 +70,7 @@ class Stream:
     def _add_json(self, event: bytes, now: float) -> None:
         try:
             self._take(json.loads(event), now)
-        except (ValueError, TypeError, AttributeError, KeyError):
+        except (ValueError, TypeError, AttributeError, RecursionError):
             shown = event[:100].decode("utf-8", "replace")
             self._fail(f"an event is no completion chunk: {shown!r}")
 
@@ -78,23 +79,24 @@ class Stream:
             message = error.get("message") if isinstance(error, dict) else error
             self._fail(f"error in the stream: {message}")
             return
-        before = self._usage.get("completion_tokens", 0)
-        self._usage = chunk.get("usage") or self._usage
+        before = self._usage.completion or 0
+        usage = Usage.of(chunk["usage"]) if chunk.get("usage") else None
+        self._usage = usage or self._usage
         for choice in chunk.get("choices", ()):
-            self._usage_per_chunk |= bool(chunk.get("usage"))
-            self._finish_reason = choice.get("finish_reason") or self._finish_reason
-            tokens = self._tokens(choice, chunk.get("usage"), before)
+            self._usage_per_chunk |= usage is not None
+            self._finish_reason = _reason(choice) or self._finish_reason
+            tokens = self._tokens(choice, usage, before)
             if tokens:
                 self._arrivals.append(Arrival(now, tokens))
 
-    def _tokens(
-        self, choice: dict[str, Any], usage: dict[str, Any] | None, before: int
-    ) -> int:
+    def _tokens(self, choice: dict[str, Any], usage: Usage | None, before: int) -> int:
         """Tokens in a chunk: a server may send several at once, or none.
 
         The first way that the server offers is kept for the whole stream.
         """
         if (ids := choice.get("token_ids")) is not None:
+            if not isinstance(ids, list):
+                raise TypeError("token ids are a list")
             self._counted = self._counted or "token_ids"
             self.quick = self._counted == "token_ids" and not self._ask.keep_ids
             if self._ask.keep_ids:
@@ -102,7 +104,7 @@ class Stream:
             return len(ids)
         if usage and self._counted in {None, "usage"}:
             self._counted = "usage"
-            return int(usage["completion_tokens"]) - before
+            return _grown(usage, before)
         if not _has_text(choice):
             return 0
         self._counted = self._counted or "chunks"
@@ -110,15 +112,14 @@ class Stream:
 
     def outcome(self, scheduled: float, sent: float, error: str = "") -> Outcome:
         """Judge the stream, now that it has ended; `error` is how, if not well."""
-        details = self._usage.get("prompt_tokens_details") or {}
         return Outcome(
             scheduled,
             sent,
             tuple(self._arrivals),
             self._counted or "chunks",
-            self._usage.get("prompt_tokens"),
-            self._usage.get("completion_tokens"),
-            details.get("cached_tokens"),
+            self._usage.prompt,
+            self._usage.completion,
+            self._usage.cached,
             self._finish_reason,
             self._error or error or self._missing(),
             None if self._ask.chat else len(self._ask.prompt),
@@ -139,17 +140,33 @@ class Stream:
 
     def _miscount(self) -> str:
         seen = sum(arrival.tokens for arrival in self._arrivals)
-        told = self._usage.get("completion_tokens")
+        told = self._usage.completion
         if self._counted == "token_ids" and told is not None and told != seen:
             return f"usage says {told} tokens, the chunks brought {seen}"
         known = told if told is not None else seen
         sure = told is not None or self._counted != "chunks"
         if self._ask.exact and sure and known != self._ask.output_len:
             return f"asked for {self._ask.output_len} tokens, got {known}"
+        if known > self._ask.output_len:
+            return f"asked for at most {self._ask.output_len} tokens, got {known}"
         return ""
 
     def _fail(self, error: str) -> None:
         self._error = self._error or error
+
+
+def _reason(choice: dict[str, Any]) -> str:
+    reason = choice.get("finish_reason") or ""
+    if not isinstance(reason, str):
+        raise TypeError("a finish reason is a word")
+    return reason
+
+
+def _grown(usage: Usage, before: int) -> int:
+    """Tokens since the chunk that told `before`."""
+    if usage.completion is None or usage.completion < before:
+        raise ValueError("a count of tokens that does not grow")
+    return usage.completion - before
 
 
 def _has_text(choice: dict[str, Any]) -> bool:

@@ -59,7 +59,7 @@ def require_on_time(point: Benchmark) -> None:
 def fixed(rates: Iterable[float], measure: Measure) -> Sweep:
     """Measure at each of `rates`, lowest first, until two in a row did not hold."""
     points: list[Benchmark] = []
-    for rate in sorted(rates):
+    for rate in sorted(set(rates)):
         points.append(measure(rate))
         if len(points) >= BEYOND and not any(map(holds, points[-BEYOND:])):
             break

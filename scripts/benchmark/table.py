@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bundle.visible import visible
 from scripts.benchmark.metrics import CARRIED
 from scripts.statistics import P99_NEEDS
 
@@ -110,6 +111,6 @@ def latency(summary: Summary) -> str:
 
 
 def lines(table: list[Row]) -> str:
-    """Set rows in two columns."""
-    width = max(len(name) for name, _ in table)
-    return "\n".join(f"  {name:<{width}}  {value}" for name, value in table)
+    """Set rows in two columns; a terminal obeys nothing that a server said."""
+    width = max((len(name) for name, _ in table), default=0)
+    return "\n".join(f"  {name:<{width}}  {visible(value)}" for name, value in table)

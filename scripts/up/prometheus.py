@@ -39,8 +39,11 @@ def prepare(
         print(f"without Prometheus, so neither history nor alerts: {reason}", flush=True)
         return {}
     folder.mkdir(parents=True, exist_ok=True)
-    text = configuration((SOURCE / CONFIG).read_text(), SOURCE / f"rules/{model}.yml")
-    (folder / CONFIG).write_text(text)
+    rules = SOURCE / f"rules/{model}.yml"
+    (folder / CONFIG).write_text(configuration((SOURCE / CONFIG).read_text(), rules))
+    if not rules.is_file():
+        # Prometheus takes the missing file for an empty pattern, and is silent.
+        print(f"Prometheus runs without alerts: {rules} is not there", flush=True)
     print(f"starting Prometheus; its log is {folder / 'prometheus.log'}", flush=True)
     return {PROMETHEUS_DIR: str(folder)}
 

@@ -13,6 +13,7 @@ from monitoring.evidence import Evidence
 from scripts.report.files import read
 
 FOLDER = Path(__file__).parents[2] / "fixtures/watched/report"
+WORD_PROBLEMS = "bundle_smoke_word_problems_right_ratio"
 
 
 def page(folder: Path) -> CollectorRegistry:
@@ -26,11 +27,17 @@ def test_a_real_report_is_told() -> None:
     registry = page(FOLDER)
     assert report.benchmark
     assert report.benchmark.metrics.ttft_ms
+    assert report.accuracy
+    assert report.consistency
 
     shown = registry.get_sample_value("bundle_smoke_ttft_median_seconds")
     assert shown == report.benchmark.metrics.ttft_ms.median / 1000
+    solved = registry.get_sample_value(WORD_PROBLEMS, {"data": "own-problems"})
+    assert solved == report.accuracy.flexible.share
+    consistent = registry.get_sample_value("bundle_smoke_consistent_ratio")
+    assert consistent == report.consistency.consistent.share
     for verdict, value in (("pass", 1), ("fail", 0), ("not run", 0)):
-        labels = {"suite": "quick", "verdict": verdict}
+        labels = {"suite": "standard", "verdict": verdict}
         assert registry.get_sample_value("bundle_smoke_verdict", labels) == value
     made = registry.get_sample_value("bundle_smoke_timestamp_seconds")
     assert made == 1796121754
@@ -48,12 +55,16 @@ def test_no_report_is_no_metric_and_no_failure(tmp_path: Path) -> None:
 def test_a_part_that_was_not_run_is_absent(tmp_path: Path) -> None:
     report = json.loads((FOLDER / "report.json").read_text())
     report["checks"][0]["verdict"] = "not run"
-    (tmp_path / "report.json").write_text(json.dumps({**report, "benchmark": None}))
+    left_out = dict.fromkeys(("benchmark", "accuracy", "consistency"))
+    (tmp_path / "report.json").write_text(json.dumps({**report, **left_out}))
     registry = page(tmp_path)
 
     labels = {"check": "questions"}
     assert registry.get_sample_value("bundle_smoke_check_passed", labels) is None
     assert registry.get_sample_value("bundle_smoke_ttft_median_seconds") is None
+    labels = {"data": "own-problems"}
+    assert registry.get_sample_value(WORD_PROBLEMS, labels) is None
+    assert registry.get_sample_value("bundle_smoke_consistent_ratio") is None
     assert success(registry) == 1
 
 

@@ -13,6 +13,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    InfoMetricFamily,
+)
+from prometheus_client.registry import Collector
 
 from bundle.api import Server
 from bundle.errors import CouldNotRun, Problem
@@ -23,6 +30,7 @@ from monitoring.collector import Scrape
 from monitoring.deaths import Deaths
 from monitoring.engine import Engine, parse
 from monitoring.evidence import Evidence
+from monitoring.exposition import exposition
 from monitoring.families import FAMILIES, PREFIX
 from monitoring.listener import Heard
 from monitoring.npu import Npu
@@ -90,9 +98,7 @@ def scrape(server: Server) -> Scrape:
 
 def text(server: Server) -> str:
     """Give the exporter's page for `server`."""
-    registry = CollectorRegistry()
-    registry.register(scrape(server))
-    return generate_latest(registry).decode()
+    return exposition(scrape(server).collect()).decode()
 
 
 def test_the_whole_page_is_as_recorded() -> None:
@@ -103,6 +109,24 @@ def test_the_whole_page_is_as_recorded() -> None:
         GOLDEN.write_text(found)
 
     assert GOLDEN.read_text() == found
+
+
+def test_a_page_is_that_of_the_library() -> None:
+    class Source(Collector):
+        def collect(self) -> Iterator[Metric]:
+            odd = 'a "b" \\ c\nd 中'
+            yield CounterMetricFamily("c", 'Back\\slash, "quote",\nline.', 1e9)
+            yield InfoMetricFamily("i", "Labels.", value={"z": odd, "a": ""})
+            yield HistogramMetricFamily("h", "", [("0.1", 2), ("+Inf", 3)], 1e-7)
+            gauge = GaugeMetricFamily("g", "Numbers.", labels=["n"])
+            for number in ("nan", "inf", "-inf", "0", "-1234567.5", "1e300"):
+                gauge.add_metric([number], float(number))
+            yield gauge
+
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(Source())
+
+    assert exposition(Source().collect()) == generate_latest(registry)
 
 
 def test_the_page_passes_promtool() -> None:

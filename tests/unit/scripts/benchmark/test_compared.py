@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 
 from bundle.errors import CouldNotRun, run_command
 from scripts.benchmark import against, baseline, turns
@@ -81,7 +82,17 @@ def test_numbers_of_another_device_are_shown_and_not_judged() -> None:
     assert rows[0].ratio == pytest.approx(rows[0].value / 3.56)
 
 
-@pytest.mark.parametrize("text", ["", "a: 1", "- 1", "{", '{"asked": 1}'])
+OTHER = {**REFERENCE.model_dump(), "metrics": {"other": 1.0}}
+ENDLESS = {**REFERENCE.model_dump(), "metrics": {"mean_ttft_ms": float("inf")}}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "a: 1", "- 1", "{", '{"asked": 1}', "[" * 100_000),
+        *(yaml.safe_dump(OTHER), yaml.safe_dump(ENDLESS)),
+    ],
+)
 def test_what_is_no_baseline_is_said(text: str, tmp_path: Path) -> None:
     for name in ("b.yaml", "b.json"):
         (tmp_path / name).write_text(text)
@@ -95,7 +106,7 @@ def test_an_earlier_result_is_a_baseline(tmp_path: Path) -> None:
     path.write_text(text(result))
     known = baseline.read(path)
 
-    assert baseline.same_load(result, known)
+    assert baseline.same_load(result.asked, known)
     rows = baseline.compare(result.metrics, known, same_device=True)
     luck = {row.metric for row in rows if row.verdict == "shown only"}
     assert luck == {"p99_ttft_ms", "p99_tpot_ms"}  # of 400 requests
@@ -204,7 +215,7 @@ def test_the_reference_is_shown_for_its_load_alone(tmp_path: Path) -> None:
 
     assert kept["metrics"]["completed"] == 16
     assert "baseline" not in page
-    assert not baseline.same_load(measure(4, 99), REFERENCE)
+    assert not baseline.same_load(measure(4, 99).asked, REFERENCE)
 
 
 def base_point(model: str) -> Benchmark:
@@ -240,3 +251,44 @@ def test_a_baseline_of_another_load_is_refused(tmp_path: Path) -> None:
     words = ("--baseline", str(MODELS / "qwen-1_8b-chat/baseline.yaml"))
 
     assert run(Profile(), tmp_path, *words) == 2
+    assert not (tmp_path / "benchmark.json").exists()  # before the run
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"concurrency": 8}, {"input_len_range": 0.5}, {"chats": 3}, {"turns": 2}],
+)
+def test_a_load_has_all_that_shapes_it(other: dict[str, float], tmp_path: Path) -> None:
+    plain = measure(4, 99)
+    asked = plain.asked.model_copy(update=other)
+    path = tmp_path / "benchmark.json"
+    path.write_text(text(plain.model_copy(update={"asked": asked})))
+
+    assert baseline.same_load(asked, baseline.read(path))
+    assert not baseline.same_load(plain.asked, baseline.read(path))
+
+
+def test_a_run_is_never_its_own_baseline(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The earlier result lies where the new one is written to."""
+    run(Profile(ttft=0.02), tmp_path)
+    words = ("--baseline", str(tmp_path / "benchmark.json"))
+
+    assert run(Profile(ttft=0.15), tmp_path, *words) == 1
+    assert "slower" in capsys.readouterr().out
+
+
+def test_what_has_no_tpot_is_compared_without() -> None:
+    tpot = {"tpot_ms": None}
+    result = measure(4, 99)
+    one = result.model_copy(update={"metrics": result.metrics.model_copy(update=tpot)})
+    known = REFERENCE.model_copy(update={"metrics": summaries_of(1.0)})
+    alone = baseline.compare(one.metrics, known, same_device=True)
+
+    assert not [row.metric for row in alone if "tpot" in row.metric]
+    assert not [
+        row.metric
+        for row in against.paired([one] * 4, [result] * 4)
+        if "tpot" in row.metric
+    ]

@@ -30,7 +30,16 @@ def test_a_chat_ends_with_what_the_user_said_last(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", [[USER], {"messages": []}, {"messages": [ANSWER]}, {"messages": [{}]}, "x", 1]
+    "line",
+    [
+        [USER],
+        {"messages": []},
+        {"messages": [ANSWER]},
+        {"messages": [{}]},
+        {"messages": [{**USER, "role": 1}, USER]},
+        "x",
+        1,
+    ],
 )
 def test_every_line_of_another_form_is_named(line: object, tmp_path: Path) -> None:
     path = _file(tmp_path, {"messages": [USER]}, line, line)
@@ -42,6 +51,27 @@ def test_every_line_of_another_form_is_named(line: object, tmp_path: Path) -> No
         f"{path}:2 is no chat",
         f"{path}:3 is no chat",
     ]
+
+
+def test_a_chat_may_hold_any_character_and_the_file_a_mark_of_its_encoding(
+    tmp_path: Path,
+) -> None:
+    said = {"role": "user", "content": "a\u2028b\x85c"}
+    line = json.dumps({"messages": [said]}, ensure_ascii=False)
+    path = tmp_path / "chats.jsonl"
+    path.write_text(f"{line}\r\n", encoding="utf-8-sig", newline="")
+
+    assert read(path) == ((said,),)
+
+
+def test_a_whole_file_of_another_form_is_told_shortly(tmp_path: Path) -> None:
+    path = tmp_path / "chats.jsonl"
+    path.write_text(("[" * 10_000 + "\n") * 100)
+
+    with pytest.raises(WrongUsage) as error:
+        read(path)
+
+    assert len(error.value.problems) == 20
 
 
 def test_a_missing_and_an_empty_file_are_wrong_usage(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from bundle.errors import CouldNotRun, run_command
 from scripts.benchmark import sweeping
 from scripts.benchmark.__main__ import main
-from scripts.benchmark.plan import plan
+from scripts.benchmark.drawing import sweep_section
+from scripts.benchmark.plan import plan, read
 from scripts.benchmark.result import Stopped
 from scripts.benchmark.sweep import (
     Sweep,
@@ -26,6 +27,8 @@ from scripts.benchmark.sweep import (
     require_on_time,
 )
 from scripts.benchmark.validity import SEND_LAG, Validity
+from scripts.report.document import Figure
+from scripts.report.words import say
 from tests.fixtures.known_server import Profile, serve
 from tests.fixtures.one_queue import measure
 
@@ -190,6 +193,25 @@ def test_pareto_keeps_what_no_other_beats() -> None:
     assert pareto([good, slower, quiet]) == [good, quiet]
 
 
+@pytest.mark.parametrize("tpot", [None, 0.0])
+def test_a_curve_without_tpot_is_drawn_without(tpot: float | None) -> None:
+    """Answers have one token, or come in one piece."""
+    points = [measure(rate, 9.0) for rate in (1.0, 2.0)]
+    known = points[0].metrics.tpot_ms
+    assert known
+    none = None if tpot is None else known.model_copy(update={"median": 0, "p90": 0})
+    points = [
+        one.model_copy(
+            update={"metrics": one.metrics.model_copy(update={"tpot_ms": none})}
+        )
+        for one in points
+    ]
+    section = sweep_section(curve(points), say("en"))
+
+    drawn = [block for block in section.blocks if isinstance(block, Figure)]
+    assert len(drawn) == (2 if tpot is None else 3)
+
+
 def test_a_plan_gives_each_replica_less_than_the_knee_by_the_headroom() -> None:
     sweep = fixed([1, 2, 4, 8], lambda rate: measure(rate, 6.0))
     found = plan(20.0, sweep, headroom=0.8)
@@ -204,6 +226,28 @@ def test_a_plan_gives_each_replica_less_than_the_knee_by_the_headroom() -> None:
 def test_nothing_is_planned_by_a_sweep_without_a_knee() -> None:
     with pytest.raises(CouldNotRun, match="no rate that held"):
         plan(1.0, Sweep(points=(measure(8.0, 2.0),), knee=None))
+
+
+def test_nothing_is_planned_by_a_sweep_that_does_not_hold() -> None:
+    point = measure(4.0, 9.0)
+    late = Validity(check="cached prompt tokens", verdict="fail", found="9, planned 0")
+    bad = point.model_copy(update={"validity": (late,)})
+
+    with pytest.raises(CouldNotRun, match="cached prompt tokens: 9, planned 0"):
+        plan(1.0, curve([bad]))
+
+
+@pytest.mark.parametrize("knee", [0.0, -1.0, 5.0])
+def test_a_knee_that_was_not_measured_is_no_sweep(knee: float, tmp_path: Path) -> None:
+    path = tmp_path / "sweep.json"
+    path.write_text(Sweep(points=(measure(4.0, 9.0),), knee=knee).model_dump_json())
+
+    with pytest.raises(CouldNotRun, match="is none of its points"):
+        read(path)
+
+
+def test_a_rate_is_measured_once() -> None:
+    assert len(fixed([1.0, 1.0], lambda rate: measure(rate, 9.0)).points) == 1
 
 
 def test_the_command_sweeps_and_plans_by_what_it_wrote(

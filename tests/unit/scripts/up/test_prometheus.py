@@ -62,6 +62,21 @@ def test_promtool_takes_what_is_written(tmp_path: Path, path: str) -> None:
     assert "rules found" in done.stdout
 
 
+@pytest.mark.parametrize(("model", "without"), [(MODEL, 0), ("of-another-folder", 1)])
+def test_a_model_without_rules_is_served_without_alerts_and_that_is_told(
+    tmp_path: Path,
+    path: str,
+    model: str,
+    without: int,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    folder = tmp_path / "prometheus"
+
+    assert prepare(model, folder, path, free_port()) == {PROMETHEUS_DIR: str(folder)}
+
+    assert capsys.readouterr().out.count("Prometheus runs without alerts") == without
+
+
 def test_where_it_is_not_installed_one_line_says_how_to_get_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
