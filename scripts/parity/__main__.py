@@ -7,20 +7,27 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bundle import manifest, served_by
-from bundle.errors import CouldNotRun, ExitCode, Problem, WrongUsage, raise_all, run_command
+from bundle.errors import (
+    CouldNotRun,
+    ExitCode,
+    Problem,
+    WrongUsage,
+    raise_all,
+    run_command,
+)
 from bundle.model import load_model
 from bundle.note import read_note
 from bundle.served_by import ServedBy
 from bundle.settings import load
 from scripts.commandline import Parser, at_least_one
 from scripts.output import prepare, write
+from scripts.parity.handover import in_engine
 from scripts.progress import progress
 
 if TYPE_CHECKING:
@@ -51,7 +58,7 @@ def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
     # A server is asked without an engine, and so without torch.
     needed = "numpy" if options.server else "torch"
     if find_spec(needed) is None:
-        return _in_engine(settings.engine_python, needed, words)
+        return in_engine(settings.engine_python, needed, words)
     model = load_model(settings.models_dir, settings.model)
     prepare(options.out)
     weights = options.weights or model.weights(settings.weights_dir, "native")
@@ -77,25 +84,6 @@ def _parser() -> Parser:
     parser.add_argument("--eager", action="store_true", help="without compilation")
     parser.add_argument("--out", type=Path, default=Path("var/parity"))
     return parser
-
-
-def _in_engine(python: str, needed: str, words: Sequence[str]) -> int:
-    """Run the same command there; a Python without `needed` would do so for ever."""
-    look = "import importlib.util as u, sys; sys.exit(u.find_spec(sys.argv[1]) is None)"
-    try:
-        if subprocess.run([python, "-c", look, needed], check=False).returncode:
-            what = f"neither this Python nor the engine's, {python!r}, has {needed}"
-            raise CouldNotRun(Problem(what, "set BUNDLE_ENGINE_PYTHON to one that has"))
-        code = subprocess.run(
-            [python, "-m", "scripts.parity", *words], check=False
-        ).returncode
-    except OSError as error:
-        what = f"the engine's Python {python!r} cannot be started: {error.strerror}"
-        raise CouldNotRun(Problem(what, "set BUNDLE_ENGINE_PYTHON to it")) from error
-    if code < 0:
-        what = f"the engine's Python was ended by signal {-code}"
-        raise CouldNotRun(Problem(what, "see whether memory was short (9 is often that)"))
-    return code
 
 
 def _sha256(weights: Path, settings: Settings, options: argparse.Namespace) -> str:
