@@ -137,9 +137,11 @@ class Server:
         }
         answer = self._send("POST", "/v1/completions", body)
         with _understanding(answer):
-            found: list[dict[str, dict[str, float]]]
             found = answer.json()["choices"][0]["prompt_logprobs"][1:]
-            return found
+            return [
+                _likeliest(place, came)
+                for place, came in zip(found, ids[1:], strict=True)
+            ]
 
     def _get(self, path: str) -> _Answer:
         return self._send("GET", path)
@@ -199,6 +201,17 @@ def _int(value: object) -> int:
     if not isinstance(value, int):
         raise TypeError
     return value
+
+
+def _likeliest(place: Any, came: int) -> dict[str, dict[str, float]]:  # noqa: ANN401 - whatever the server sent
+    """Check one place: a first rank, and the token that came."""
+    found = {
+        str(int(number)): {"logprob": float(one["logprob"]), "rank": int(one["rank"])}
+        for number, one in dict(place).items()
+    }
+    if str(came) not in found or all(one["rank"] != 1 for one in found.values()):
+        raise LookupError
+    return found
 
 
 @contextlib.contextmanager

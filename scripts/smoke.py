@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from bundle import api
-from bundle.errors import BundleError, run_command
+from bundle.errors import BundleError, Problem, WrongUsage, run_command
 from bundle.model import load_model, load_questions
 from bundle.settings import load
 from scripts.benchmark import table
@@ -37,6 +37,7 @@ def main(
 ) -> int:
     """Check the deployment, write the report, and give the verdict as exit code."""
     options = _parser().parse_args(words)
+    _refuse_unused(options, suites)
     prepare(options.out)
     target = find(environ, options)
     print(f"smoke test of {target.model.title} at {target.server.url}", flush=True)
@@ -50,6 +51,17 @@ def main(
     path = save(report, options.out, options.language)
     print(results(report, path), flush=True)
     return exit_code(report.checks)
+
+
+def _refuse_unused(
+    options: argparse.Namespace, suites: Mapping[str, Mapping[str, object]]
+) -> None:
+    """Raise `WrongUsage` at a file that the suite would pass over."""
+    uses = {"recorded": "consistency", "golden": "parity"}
+    for option, part in uses.items():
+        if getattr(options, option) and part not in suites[options.suite]:
+            what = f"--{option} was given, and the {options.suite} suite has no {part}"
+            raise WrongUsage(Problem(what, "add --suite standard"))
 
 
 def find(environ: Mapping[str, str], options: argparse.Namespace) -> Target:

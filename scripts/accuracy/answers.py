@@ -80,11 +80,11 @@ class AnswerFile:
         return done
 
     def _read(self, settings: Settings) -> None:
-        text = self.path.read_text(encoding="utf-8")
-        whole, _, cut = text.rpartition("\n")
-        lines = whole.splitlines()
+        # As bytes: a kill may halve a character, and U+2028 in an answer ends no line.
+        whole, _, cut = self._bytes().rpartition(b"\n")
+        lines = whole.split(b"\n")
         try:
-            made_with = Settings.model_validate_json(lines[0] if lines else cut)
+            made_with = Settings.model_validate_json(lines[0])
             found = [Answer.model_validate_json(line) for line in lines[1:]]
         except ValidationError as error:
             remedy = "remove it, or name another folder with --out"
@@ -96,7 +96,14 @@ class AnswerFile:
             raise CouldNotRun(Problem(what, remedy))
         self.answers = {answer.index: answer for answer in found}
         if cut:  # killed while it wrote
-            self.path.write_text(whole + "\n", encoding="utf-8")
+            self.path.write_bytes(whole + b"\n")
+
+    def _bytes(self) -> bytes:
+        try:
+            return self.path.read_bytes()
+        except OSError as error:
+            what = f"{self.path} cannot be read: {error.strerror}"
+            raise CouldNotRun(Problem(what, "move it, or name --out")) from error
 
     def _write(self, line: Strict) -> None:
         try:

@@ -10,7 +10,7 @@ from pydantic import Field, field_validator
 
 from bundle.errors import CouldNotRun, Problem
 from bundle.model import Strict
-from scripts.benchmark.result import Benchmark
+from scripts.benchmark.result import Benchmark, Shape
 from scripts.benchmark.superset import summaries
 
 if TYPE_CHECKING:
@@ -39,26 +39,6 @@ LESS_IS_BETTER = (
 )
 
 _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-
-
-class Shape(Strict):
-    """The load of a baseline, as in `Asked`; one of another load is not compared."""
-
-    input_len: int
-    output_len: int
-    request_rate: float | None
-    num_prompts: int
-    concurrency: int | None = None
-    min_seconds: float = 0.0
-    input_len_range: float = 0.0
-    prefix_len: int = 0
-    turns: int = 1
-    chats: int = 0
-
-    @classmethod
-    def of(cls, asked: Asked) -> Shape:
-        """Give the load of a run; its seed and its warm-ups may be others."""
-        return cls(**{name: getattr(asked, name) for name in cls.model_fields})
 
 
 class Baseline(Strict):
@@ -110,7 +90,7 @@ def compare(metrics: Metrics, baseline: Baseline, *, same_device: bool) -> list[
 
 def same_load(asked: Asked, baseline: Baseline) -> bool:
     """Whether both put the same load on the server."""
-    return Shape.of(asked) == baseline.load
+    return asked.shape == baseline.load
 
 
 def read(path: Path) -> Baseline:
@@ -139,7 +119,7 @@ def _of_result(result: Benchmark, path: Path) -> Baseline:
         source=str(path) + ("" if result.valid else ", an invalid run"),
         model=result.asked.model,
         device="",
-        load=Shape.of(result.asked),
+        load=result.asked.shape,
         tolerance=0.05,
         metrics={name: found[name] for name in names if found[name] > 0},
     )

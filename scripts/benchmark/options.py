@@ -70,6 +70,11 @@ def _clashes(options: argparse.Namespace) -> Iterator[Problem]:
             "--sweep with --concurrency",
             "leave one out: a sweep offers rates, a closed loop has none",
         )
+    if (options.concurrency or 0) > options.num_prompts and not options.min_seconds:
+        yield Problem(
+            f"--concurrency {options.concurrency} of {options.num_prompts} requests",
+            "give more --num-prompts, or --min-seconds: it is never reached",
+        )
     at_once = math.isinf(options.request_rate) and not options.concurrency
     if options.min_seconds and at_once:
         yield Problem(

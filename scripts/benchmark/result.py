@@ -10,6 +10,7 @@ from pydantic import AfterValidator, ConfigDict
 from bundle.model import Slo, Strict
 from scripts.benchmark import run as runs
 from scripts.benchmark import validity
+from scripts.benchmark.lacks import lacks
 from scripts.benchmark.metrics import Metrics, measure
 from scripts.benchmark.record import Record, record
 from scripts.benchmark.validity import Validity
@@ -20,22 +21,32 @@ if TYPE_CHECKING:
     from scripts.benchmark.run import Run
 
 
-class Asked(Strict):
-    """The load as it was asked for; no rate means all at once, or a closed loop."""
+class Shape(Strict):
+    """A load, but for its chance; no rate means all at once, or a closed loop."""
 
-    model: str
     input_len: int
     output_len: int
     request_rate: float | None
     num_prompts: int
-    seed: int
-    warm_ups: int
     concurrency: int | None = None
     min_seconds: float = 0.0
     input_len_range: float = 0.0
     prefix_len: int = 0
     turns: int = 1
     chats: int = 0
+
+
+class Asked(Shape):
+    """The load as it was asked for, of a model."""
+
+    model: str
+    seed: int
+    warm_ups: int
+
+    @property
+    def shape(self) -> Shape:
+        """What two runs that are compared must have in common."""
+        return Shape(**{name: getattr(self, name) for name in Shape.model_fields})
 
 
 class ServerSide(Strict):
@@ -123,7 +134,7 @@ def judge(run: Run, load: Load, slo: Slo) -> Benchmark:
         started=run.started,
         client_cpu_share=run.client_cpu_share,
         server=_server_side(run),
-        lacks=_lacks(run),
+        lacks=lacks(run),
         requests=tuple(record(outcome, run.start) for outcome in outcomes),
     )
 
@@ -148,36 +159,7 @@ def as_asked(load: Load) -> Asked:
 
 
 def _server_side(run: Run) -> ServerSide | None:
-    server = run.server
-    if not server.known:
+    if not run.server.known:
         return None
-    return ServerSide(
-        requests=server.requests,
-        prompt_tokens=server.prompt_tokens,
-        generation_tokens=server.generation_tokens,
-        cached_tokens=server.cached_tokens,
-        mean_ttft_ms=server.mean_ttft_ms,
-    )
-
-
-def _lacks(run: Run) -> tuple[str, ...]:
-    """Name what the server did not take or tell, each with what that costs."""
-    good = [outcome for outcome in run.outcomes if not outcome.error]
-    missing = (
-        (
-            any(one.counted != "token_ids" for one in good),
-            "token ids: tokens per chunk are taken from usage, or one a chunk",
-        ),
-        (
-            any(one.completion_tokens is None for one in good),
-            "usage: tokens are counted by the client",
-        ),
-        (not all(one.usage_per_chunk for one in good), "usage in each chunk"),
-        (
-            any(one.cached_tokens is None for one in good),
-            "cached tokens: vLLM with --enable-prompt-tokens-details tells all but 0",
-        ),
-        (not run.server.known, "/metrics of vLLM's"),
-    )
-    refused = (f"{name}: the server refuses it" for name in sorted(run.refused))
-    return (*(name for lacking, name in missing if lacking), *refused)
+    told = {name: getattr(run.server, name) for name in ServerSide.model_fields}
+    return ServerSide(**told)

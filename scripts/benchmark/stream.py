@@ -144,6 +144,8 @@ class Stream:
         if self._counted == "token_ids" and told is not None and told != seen:
             return f"usage says {told} tokens, the chunks brought {seen}"
         known = told if told is not None else seen
+        if not known:
+            return "usage says 0 tokens, though the chunks brought text"
         sure = told is not None or self._counted != "chunks"
         if self._ask.exact and sure and known != self._ask.output_len:
             return f"asked for {self._ask.output_len} tokens, got {known}"

@@ -13,9 +13,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from scripts.benchmark.metrics import Metrics, Summary
+    from scripts.benchmark.metrics import Metrics
     from scripts.benchmark.record import Record
     from scripts.benchmark.result import Benchmark
+    from scripts.benchmark.summary import Summary
 
 
 def text(result: Benchmark) -> str:

@@ -7,9 +7,10 @@ import math
 from typing import TYPE_CHECKING
 
 from bundle.errors import CouldNotRun, ExitCode
-from scripts.benchmark import compared, drawing, sweep
+from scripts.benchmark import compared, sweep
 from scripts.benchmark.load import Load
 from scripts.benchmark.result import benchmark
+from scripts.benchmark.sweep_drawing import sweep_section
 from scripts.output import write
 from scripts.progress import progress
 from scripts.report.words import say
@@ -59,7 +60,7 @@ def _give(found: sweep.Sweep, options: argparse.Namespace) -> ExitCode:
     """Keep the curve, draw it, and say whether it has a knee and holds up to there."""
     write(options.out / "sweep.json", found.model_dump_json(indent=2) + "\n")
     knee = "none: no rate held" if found.knee is None else f"{found.knee:g} requests/s"
-    section = drawing.sweep_section(found, say(options.language))
+    section = sweep_section(found, say(options.language))
     compared.give(found.at_knee(), [section], options, "sweep")
     print(f"\nknee: {knee}\nreport: {options.out / 'sweep.html'}", flush=True)
     invalid = [point for point in found.up_to_knee() if not point.valid]

@@ -9,8 +9,9 @@ from scripts.benchmark.metrics import CARRIED
 from scripts.statistics import P99_NEEDS
 
 if TYPE_CHECKING:
-    from scripts.benchmark.metrics import Metrics, Summary
+    from scripts.benchmark.metrics import Metrics
     from scripts.benchmark.result import Asked, Benchmark
+    from scripts.benchmark.summary import Summary
 
 Row = tuple[str, str]
 

@@ -20,11 +20,11 @@ class Usage:
     def of(cls, told: dict[str, Any]) -> Usage:
         """Read `usage`; raises `ValueError` or `AttributeError` if it is none."""
         details = told.get("prompt_tokens_details") or {}
-        return cls(
-            _count(told.get("prompt_tokens")),
-            _count(told.get("completion_tokens")),
-            _count(details.get("cached_tokens")),
-        )
+        prompt = _count(told.get("prompt_tokens"))
+        cached = _count(details.get("cached_tokens"))
+        if prompt is not None and (cached or 0) > prompt:
+            raise ValueError("more tokens from the cache than there are")
+        return cls(prompt, _count(told.get("completion_tokens")), cached)
 
 
 def _count(told: object) -> int | None:

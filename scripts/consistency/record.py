@@ -115,6 +115,8 @@ def read(path: Path, model: str) -> Recording:
     except (OSError, UnicodeDecodeError, ValidationError) as error:
         what = f"{path} is no recording: {str(error).splitlines()[0]}"
         raise CouldNotRun(Problem(what, remedy)) from error
+    if not found.replies:
+        raise CouldNotRun(Problem(f"{path} holds no answers", remedy))
     if found.model != model:
         what = f"{path} was recorded of {found.model}, not of {model}"
         raise CouldNotRun(Problem(what, remedy))

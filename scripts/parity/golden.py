@@ -6,6 +6,8 @@ import hashlib
 import io
 import json
 import re
+import zipfile
+import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,6 +26,17 @@ if TYPE_CHECKING:
     from scripts.parity.texts import Passages
 
 _NAME = re.compile(r"golden-([0-9a-f]{16})\.npz")
+# What numpy raises at a file that is cut, empty or of another kind.
+_BROKEN = (
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    EOFError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 _AGAIN = "record it again with `python -m scripts.parity record`"
 
 
@@ -84,8 +97,8 @@ def read(path: Path, weights_sha256: str) -> Golden:
             what = f"{path} is of other weights: {about.weights_sha256[:16]}…"
             raise CouldNotRun(Problem(f"{what}, not {weights_sha256[:16]}…", _AGAIN))
         return _golden(about, arrays)
-    except (OSError, ValueError, KeyError) as error:
-        reason = str(error).splitlines()[0]
+    except _BROKEN as error:
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise CouldNotRun(Problem(f"{path} cannot be read: {reason}", _AGAIN)) from error
 
 

@@ -248,6 +248,14 @@ def test_parity_of_an_earlier_run_is_no_result_of_this_one(
     assert "ended with 1 and no result" in _report(tmp_path)["not_run"][0]["reason"]
 
 
+@pytest.mark.parametrize("option", ["--golden", "--recorded"])
+def test_a_file_that_the_suite_would_pass_over_is_wrong_usage(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    assert _smoke(tmp_path, {}, option, str(tmp_path / "file")) == 64
+    assert f"{option} was given, and the quick suite has no" in capsys.readouterr().err
+
+
 def test_an_unknown_suite_is_wrong_usage(tmp_path: Path) -> None:
     assert _smoke(tmp_path, {}, "--suite", "nonsense") == 64
 

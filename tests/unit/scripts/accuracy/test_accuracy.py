@@ -109,6 +109,30 @@ def test_a_run_that_broke_off_goes_on(
     assert result(tmp_path)["flexible"]["count"] == 5
 
 
+def test_a_run_goes_on_after_any_character(tmp_path: Path) -> None:
+    """U+2028 ends a line for Python's splitlines; a kill may halve a character."""
+    with serve(Profile(answers=RIGHT)) as known:
+        run(known.url, tmp_path, "--limit", "5")
+        done = (tmp_path / "own-problems.jsonl").read_text().splitlines()
+        answer = {**json.loads(done[1]), "text": "so\u2028it is"}
+        kept = "\n".join([done[0], json.dumps(answer, ensure_ascii=False), ""])
+        partial = tmp_path / "own-problems.partial.jsonl"
+        partial.write_bytes(kept.encode() + '{"index": 4, "text": "十'.encode()[:-1])
+        run(known.url, tmp_path, "--limit", "5")
+
+    assert len(known.chats) == 5 + 4
+
+
+def test_a_folder_in_the_place_of_the_answers_is_exit_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "own-problems.partial.jsonl").mkdir()
+    with serve(Profile(answers=RIGHT)) as known:
+        assert run(known.url, tmp_path, "--limit", "5") == 2
+
+    assert "partial.jsonl cannot be read: " in capsys.readouterr().err
+
+
 def test_answers_of_other_settings_are_not_mixed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -78,6 +78,7 @@ def test_chats_are_sent_as_chats(tmp_path: Path) -> None:
         ["--min-seconds", "1e6", "--request-rate", "2"],
         ["--request-rate", "5e-324"],
         ["--request-rate", "nan"],
+        ["--concurrency", "7"],
         ["--output-len", "9" * 400],
         ["--input-len", "9" * 5000],
         ["--against", ""],

@@ -16,8 +16,8 @@ from tests.fixtures.benchmark import SLO, load_of
 from tests.fixtures.known_server import KnownServer, Profile, serve
 
 if TYPE_CHECKING:
-    from scripts.benchmark.metrics import Summary
     from scripts.benchmark.run import Run
+    from scripts.benchmark.summary import Summary
 
 
 @dataclass(frozen=True)

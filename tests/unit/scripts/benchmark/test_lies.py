@@ -55,6 +55,7 @@ def test_the_right_answer_is_one() -> None:
         {"prompt_tokens_details": "none"},
         {"prompt_tokens_details": {"cached_tokens": -1}},
         {"prompt_tokens_details": {"cached_tokens": "0"}},
+        {"prompt_tokens_details": {"cached_tokens": 3}},
         {"prompt_tokens": -2},
         {"prompt_tokens": 2.5},
         {"prompt_tokens": float("nan")},
@@ -74,6 +75,17 @@ def test_more_tokens_than_were_asked_for_are_no_success() -> None:
     outcome = _answer(CHAT, token_ids=[1, 2, 3], completion_tokens=3)
 
     assert outcome.error == "asked for at most 2 tokens, got 3"
+
+
+def test_text_of_no_token_is_no_success() -> None:
+    stream = Stream(CHAT)
+    choice = {"delta": {"content": "x"}, "finish_reason": "stop"}
+    stream.add(json.dumps({"choices": [choice]}).encode(), 1.0)
+    usage = {"prompt_tokens": 2, "completion_tokens": 0}
+    stream.add(json.dumps({"choices": [], "usage": usage}).encode(), 1.0)
+    stream.add(DONE, 1.0)
+
+    assert stream.outcome(0.0, 0.0).error.startswith("usage says 0 tokens")
 
 
 def test_an_event_that_is_nested_without_end_is_no_chunk() -> None:

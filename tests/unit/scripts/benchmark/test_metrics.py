@@ -7,9 +7,10 @@ import math
 import pytest
 
 from bundle.model import Slo
-from scripts.benchmark.metrics import measure, meets, peak_tokens, summary
+from scripts.benchmark.metrics import measure, meets, peak_tokens
 from scripts.benchmark.outcome import Arrival, Outcome
 from scripts.benchmark.seconds import Seconds
+from scripts.benchmark.summary import summary
 
 SLO = Slo(ttft_seconds=0.5, tpot_seconds=0.1)
 

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from bundle.errors import CouldNotRun, run_command
 from scripts.benchmark import sweeping
 from scripts.benchmark.__main__ import main
-from scripts.benchmark.drawing import sweep_section
 from scripts.benchmark.plan import plan, read
 from scripts.benchmark.result import Stopped
 from scripts.benchmark.sweep import (
@@ -26,6 +25,7 @@ from scripts.benchmark.sweep import (
     pareto,
     require_on_time,
 )
+from scripts.benchmark.sweep_drawing import sweep_section
 from scripts.benchmark.validity import SEND_LAG, Validity
 from scripts.report.document import Figure
 from scripts.report.words import say
@@ -251,19 +251,23 @@ def test_a_rate_is_measured_once() -> None:
 
 
 def test_the_command_sweeps_and_plans_by_what_it_wrote(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code = command(tmp_path, "--sweep", "50,100")
+    monkeypatch.setattr(
+        sweeping,
+        "benchmark",
+        lambda _, load, *__: measure(load.rate, 400.0, count=load.num_prompts),
+    )
+    code = command(tmp_path, "--sweep", "100,50")
     sweep = json.loads((tmp_path / "sweep.json").read_text())
     file = ["plan", "--rate", "150", "--sweep-file", str(tmp_path / "sweep.json")]
 
-    assert code == (0 if sweep["knee"] else 1)
+    assert (code, sweep["knee"]) == (0, 100)
     assert [point["metrics"]["offered_rate"] for point in sweep["points"]] == [50, 100]
     assert all(point["metrics"]["completed"] == 100 for point in sweep["points"])
     assert "<svg" in (tmp_path / "sweep.html").read_text(encoding="utf-8")
-    if sweep["knee"]:
-        assert run_command(lambda: main(file, {})) == 0
-        assert "replicas" in capsys.readouterr().out
+    assert run_command(lambda: main(file, {})) == 0
+    assert "150 requests/s: 2 replicas" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bundle.errors import run_command
+from bundle.errors import CouldNotRun, run_command
 from bundle.model import Consistency as Limits
 from bundle.model import Question
 from scripts.consistency.__main__ import main
@@ -206,6 +206,13 @@ def test_a_recording_of_another_model_is_refused(tmp_path: Path) -> None:
     assert read(tmp_path / "run.json", MODEL) == made
     with pytest.raises(Exception, match=f"recorded of {MODEL}, not of other"):
         read(tmp_path / "run.json", "other")
+
+
+def test_a_recording_without_answers_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text(recording().model_dump_json())
+
+    with pytest.raises(CouldNotRun, match="holds no answers"):
+        read(tmp_path / "run.json", MODEL)
 
 
 def test_one_way_must_be_chosen() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,6 +47,33 @@ def test_other_weights_and_changed_bytes_are_refused(tmp_path: Path) -> None:
         golden.read(path, OTHERS)
     path.write_bytes(path.read_bytes() + b" ")
     with pytest.raises(CouldNotRun, match="is not what its name says"):
+        golden.read(path, OURS)
+
+
+def _kinds(good: bytes) -> dict[str, bytes]:
+    stream = io.BytesIO()
+    np.save(stream, np.ones(3))
+    return {
+        "empty": b"",
+        "cut": good[: len(good) // 2],
+        "text": b"golden",
+        "npy": stream.getvalue(),
+        "damaged": good.replace(good[200:210], bytes(10)),
+    }
+
+
+@pytest.mark.parametrize("kind", ["empty", "cut", "text", "npy", "damaged", "folder"])
+def test_what_is_no_golden_file_is_refused_whatever_it_is(
+    tmp_path: Path, kind: str
+) -> None:
+    """The file has been renamed, so its name promises nothing."""
+    path = tmp_path / "mine.npz"
+    if kind == "folder":
+        path.mkdir()
+    else:
+        path.write_bytes(_kinds(golden.save(made()[0], tmp_path).read_bytes())[kind])
+
+    with pytest.raises(CouldNotRun, match=r"mine\.npz cannot be read: ."):
         golden.read(path, OURS)
 
 
