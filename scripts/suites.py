@@ -101,14 +101,16 @@ def against_recorded(target: Target) -> Consistency:
 def against_golden(target: Target) -> Parity:
     """Compare the server's probabilities with a golden file's; there is one."""
     out = target.out / "parity"
+    path = out / "parity.json"
+    path.unlink(missing_ok=True)  # an earlier run's is no result of this one
     words = ["--golden", str(target.golden), "--server", target.server.url]
     command = [sys.executable, "-m", "scripts.parity", *words, "--out", str(out)]
     done = subprocess.run(command, check=False)
-    if done.returncode not in {ExitCode.GOOD, ExitCode.CHECK_FAILED}:
-        what = f"scripts.parity ended with {done.returncode}"
+    judged = done.returncode in {ExitCode.GOOD, ExitCode.CHECK_FAILED}
+    if not judged or not path.is_file():
+        what = f"scripts.parity ended with {done.returncode} and no result"
         raise CouldNotRun(Problem(what, "read what it said above"))
-    text = (out / "parity.json").read_text(encoding="utf-8")
-    return Parity.model_validate_json(text)
+    return Parity.model_validate_json(path.read_text(encoding="utf-8"))
 
 
 # By the name that the report gives them; the order is that of the report too.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,13 @@ def test_every_lock_has_hashes_and_names_no_index(lock: Path) -> None:
     assert pinned
     assert all(line.endswith("\\") for line in pinned)
     assert not [line for line in lines if "://" in line and not line.startswith(" ")]
+
+
+def test_no_fixture_has_the_name_of_a_standard_module() -> None:
+    """Some are run by path; Python then finds their neighbours before its own."""
+    names = {path.stem for path in (ROOT / "tests/fixtures").glob("*.py")}
+
+    assert names & sys.stdlib_module_names == set()
 
 
 def test_the_newest_changelog_heading_is_the_version() -> None:

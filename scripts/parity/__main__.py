@@ -7,20 +7,27 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bundle import manifest, served_by
-from bundle.errors import CouldNotRun, ExitCode, Problem, WrongUsage, run_command
+from bundle.errors import (
+    CouldNotRun,
+    ExitCode,
+    Problem,
+    WrongUsage,
+    raise_all,
+    run_command,
+)
 from bundle.model import load_model
 from bundle.note import read_note
 from bundle.served_by import ServedBy
 from bundle.settings import load
 from scripts.commandline import Parser, at_least_one
 from scripts.output import prepare, write
+from scripts.parity.handover import in_engine
 from scripts.progress import progress
 
 if TYPE_CHECKING:
@@ -49,8 +56,9 @@ def main(words: Sequence[str], environ: Mapping[str, str]) -> int:
         raise WrongUsage(Problem("--server was given alone", "add --golden FILE"))
     settings = load(environ)
     # A server is asked without an engine, and so without torch.
-    if find_spec("numpy" if options.server else "torch") is None:
-        return _in_engine(settings.engine_python, words)
+    needed = "numpy" if options.server else "torch"
+    if find_spec(needed) is None:
+        return in_engine(settings.engine_python, needed, words)
     model = load_model(settings.models_dir, settings.model)
     prepare(options.out)
     weights = options.weights or model.weights(settings.weights_dir, "native")
@@ -78,20 +86,12 @@ def _parser() -> Parser:
     return parser
 
 
-def _in_engine(python: str, words: Sequence[str]) -> int:
-    try:
-        return subprocess.run(
-            [python, "-m", "scripts.parity", *words], check=False
-        ).returncode
-    except OSError as error:
-        what = f"the engine's Python {python!r} cannot be started: {error.strerror}"
-        raise CouldNotRun(Problem(what, "set BUNDLE_ENGINE_PYTHON to it")) from error
-
-
 def _sha256(weights: Path, settings: Settings, options: argparse.Namespace) -> str:
     """Give the hash of the weights' manifest; beside a server, the one it noted."""
     found = manifest.read(weights)
     if not isinstance(found, Problem):
+        # What rounding hides is seen here: a wrong row, a flipped bit.
+        raise_all(CouldNotRun, manifest.check(weights, hashes=True))
         return manifest.sha256(weights / manifest.MANIFEST)
     served = read_note(settings.run_dir / served_by.FILE, ServedBy)
     if options.server and served and served.manifest_sha256:

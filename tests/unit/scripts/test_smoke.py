@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
+import numpy as np
 import pytest
 
 from bundle.errors import run_command
-from bundle.model import load_questions
+from bundle.model import load_model, load_questions
 from scripts import smoke, suites
 from scripts.accuracy import problems
 from scripts.benchmark.result import benchmark
+from scripts.parity import score, verdict
 from scripts.report.files import schema
 from tests.fixtures.known_server import Profile, serve
 
@@ -213,6 +215,37 @@ def test_a_golden_file_that_cannot_be_read_is_no_pass(tmp_path: Path) -> None:
     assert code == 2
     (check,) = _report(tmp_path)["checks"]
     assert (check["name"], check["verdict"]) == ("parity", "not run")
+
+
+def _passing_parity() -> str:
+    p = np.log([[0.5, 0.5]])
+    figures = score.figures(score.full(p, p, np.array([0])), None)
+    limits = load_model(ROOT / "models", DEMO).thresholds.parity["bfloat16"]
+    return verdict.finished(
+        "server", "bfloat16", "a" * 64, figures, floor=None, limits=limits, started=0
+    ).model_dump_json()
+
+
+def test_parity_of_an_earlier_run_is_no_result_of_this_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 1 without a file is a crash, or an engine that gives no numbers."""
+    (tmp_path / "parity").mkdir()
+    (tmp_path / "parity/parity.json").write_text(_passing_parity())
+    crash = tmp_path / "python"
+    crash.write_text("#!/bin/sh\nexit 1\n")
+    crash.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(crash))
+    words = ("--suite", "full", "--golden", str(tmp_path / "golden.npz"))
+    only: dict[str, dict[str, Any]] = {"full": {"parity": suites.against_golden}}
+    with serve(Profile()) as known:
+        environ = {**_environ(known.url), "BUNDLE_RUN_DIR": str(tmp_path)}
+        code = run_command(
+            lambda: smoke.main([*words, "--out", str(tmp_path)], environ, only)
+        )
+
+    assert code == 2
+    assert "ended with 1 and no result" in _report(tmp_path)["not_run"][0]["reason"]
 
 
 @pytest.mark.parametrize("option", ["--golden", "--recorded"])
