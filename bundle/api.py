@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +73,10 @@ class Server:
         if self.key is None:
             return {}
         return {"Authorization": f"Bearer {self.key.get_secret_value()}"}
+
+    def at(self, url: str) -> Server:
+        """Give the client of another server; it is sent the same key."""
+        return replace(self, url=url.rstrip("/"))
 
     def healthy(self) -> bool:
         """Whether `GET /health` says 200; a hung engine says so too (vLLM 0.23)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path  # noqa: TC003 - part of a public signature
 from typing import TypeVar
 
@@ -30,3 +31,10 @@ def read_note(path: Path, kind: type[_Kind]) -> _Kind | None:
         where = ".".join(str(part) for part in detail["loc"]) or "the file"
         what = f"{path} is broken: {where}: {detail['msg']}"
         raise CouldNotRun(Problem(what, "see who writes it, and that file")) from error
+
+
+def note_or_none(path: Path, kind: type[_Kind]) -> _Kind | None:
+    """Read `path` where nothing fails for the lack of it: None if it is broken too."""
+    with suppress(CouldNotRun):
+        return read_note(path, kind)
+    return None

@@ -25,3 +25,8 @@ class ServedBy(Strict):
     cann: str | None
     manifest_sha256: str | None
     command: str
+
+    @property
+    def on_card(self) -> bool:
+        """Whether it computes on an NPU."""
+        return self.family != "cpu"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from bundle import served_by
 from bundle.errors import CouldNotRun, Problem
-from bundle.note import read_note
+from bundle.note import note_or_none
 from bundle.served_by import ServedBy
 
 if TYPE_CHECKING:
@@ -30,7 +29,5 @@ def require_model(server: Server, name: str) -> list[str]:
 
 def on_card(settings: Settings) -> bool:
     """Whether the server beside us runs on a card; one elsewhere does not tell."""
-    with suppress(CouldNotRun):
-        served = read_note(settings.run_dir / served_by.FILE, ServedBy)
-        return served is not None and served.family != "cpu"
-    return False
+    served = note_or_none(settings.run_dir / served_by.FILE, ServedBy)
+    return served is not None and served.on_card

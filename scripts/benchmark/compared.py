@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, get_args
 from scripts.benchmark import against, baseline, drawing, table
 from scripts.benchmark.beside import Beside, beside, reference
 from scripts.commandline import at_least_one, positive
-from scripts.output import write
-from scripts.report.html import html
-from scripts.report.markdown import markdown
+from scripts.report.pages import write_pages
 from scripts.report.words import Language, say
 
 if TYPE_CHECKING:
@@ -71,8 +69,7 @@ def give(
 ) -> None:
     """Write Markdown and HTML."""
     drawn = drawing.document(result, sections, options.language)
-    write(options.out / f"{name}.md", markdown(drawn))
-    write(options.out / f"{name}.html", html(drawn))
+    write_pages(drawn, options.out, name)
 
 
 def _rates(word: str) -> str | tuple[float, ...]:

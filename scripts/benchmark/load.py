@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import secrets
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from bundle.api import Message
@@ -68,6 +68,10 @@ class Load:
     def cached(self) -> bool:
         """Whether the load is meant to find its prefixes in the cache."""
         return bool(self.prefix_len) or self.turns > 1
+
+    def anew(self, **changes: Any) -> Load:  # noqa: ANN401 - any field of a load
+        """Give this load once more, which finds a cold prefix cache."""
+        return replace(self, run_id=_run_id(), **changes)
 
     def salt(self, purpose: str, index: int) -> str:
         """Give a `cache_salt`; requests share the cache's blocks if they share it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scripts.benchmark.sweep import good_share, pareto
-from scripts.charts.shapes import Series, lines, scatter
+from scripts.charts.shapes import Series, lines
 from scripts.report.document import Figure, Section, Table
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _sweep_charts(sweep: Sweep, best: Sequence[Benchmark], word: Say) -> list[Fi
     if trade:  # answers of one token have no TPOT
         points = Series("", tuple(trade))
         drawn.append(
-            Figure(titles[2], scatter(titles[2], "TPOT P50, ms", "tok/s", points))
+            Figure(titles[2], lines(titles[2], "TPOT P50, ms", "tok/s", [points]))
         )
     return drawn
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import TYPE_CHECKING
 
 from bundle.errors import CouldNotRun, ExitCode
 from scripts.benchmark import compared, sweep
-from scripts.benchmark.load import Load
 from scripts.benchmark.result import benchmark
 from scripts.benchmark.sweep_drawing import sweep_section
 from scripts.output import write
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
 
     from bundle.api import Server
     from bundle.model import Model
+    from scripts.benchmark.load import Load
     from scripts.benchmark.result import Benchmark
 
 _LEAST_REQUESTS, _LEAST_SECONDS = 100, 30  # of a point
@@ -38,8 +37,9 @@ def run_sweep(
 
     def measure(rate: float) -> Benchmark:
         print(f"rate {rate:g}/s", flush=True)
-        asked = dataclasses.replace(load, rate=rate, run_id=Load("").run_id)
-        point = benchmark(server, _at_least(asked), model.slo, progress("requests"))
+        count = max(load.num_prompts, _least(rate))
+        asked = load.anew(rate=rate, num_prompts=count)
+        point = benchmark(server, asked, model.slo, progress("requests"))
         sweep.require_on_time(point)
         points.append(point)
         return point
@@ -71,9 +71,6 @@ def _give(found: sweep.Sweep, options: argparse.Namespace) -> ExitCode:
     return ExitCode.GOOD if good else ExitCode.CHECK_FAILED
 
 
-def _at_least(load: Load) -> Load:
-    """Give a point enough requests, or enough time."""
-    if math.isinf(load.rate):
-        return dataclasses.replace(load, num_prompts=max(load.num_prompts, 100))
-    count = min(_LEAST_REQUESTS, math.ceil(load.rate * _LEAST_SECONDS))
-    return dataclasses.replace(load, num_prompts=max(load.num_prompts, count))
+def _least(rate: float) -> int:
+    """Give how many requests of a point are enough, or take enough time."""
+    return math.ceil(min(_LEAST_REQUESTS, rate * _LEAST_SECONDS))

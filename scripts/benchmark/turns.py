@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING
 
-from bundle.api import Server
 from bundle.errors import CouldNotRun, ExitCode
 from scripts.benchmark import against, table
-from scripts.benchmark.load import Load
 from scripts.benchmark.result import benchmark
 from scripts.output import write
 from scripts.progress import progress
 from scripts.report.document import Document, Section, Table
-from scripts.report.html import html
-from scripts.report.markdown import markdown
+from scripts.report.pages import write_pages
 from scripts.report.words import say
 from scripts.target import require_model
 
 if TYPE_CHECKING:
     import argparse
 
+    from bundle.api import Server
     from bundle.model import Model
     from scripts.benchmark.against import Against, Pair
+    from scripts.benchmark.load import Load
     from scripts.benchmark.result import Benchmark
     from scripts.report.words import Language
 
@@ -36,12 +34,11 @@ def run_against(
         CouldNotRun: a server died; the rounds before are kept.
         KeyboardInterrupt: Ctrl-C; likewise.
     """
-    other = Server(options.against.rstrip("/"), server.key, server.timeout)
+    other = server.at(options.against)
     require_model(other, model.name)
 
     def measure(one: Server, label: str) -> Benchmark:
-        asked = dataclasses.replace(load, run_id=Load("").run_id)
-        return benchmark(one, asked, model.slo, progress(label))
+        return benchmark(one, load.anew(), model.slo, progress(label))
 
     pairs: list[Pair] = []
     turns = against.by_turns(
@@ -59,9 +56,7 @@ def run_against(
 def _give(found: Against, options: argparse.Namespace) -> ExitCode:
     """Keep the rounds, and show how the servers compare."""
     write(options.out / "against.json", found.model_dump_json(indent=2) + "\n")
-    drawn = document(found, options.language)
-    write(options.out / "against.md", markdown(drawn))
-    path = write(options.out / "against.html", html(drawn))
+    _, path = write_pages(document(found, options.language), options.out, "against")
     print(f"\n{found.title()}")
     print(table.lines([(row.metric, against.line(row)) for row in found.rows]))
     if found.invalid:

@@ -71,11 +71,6 @@ def lines(
     return frame.draw(title, [*shapes, *_legend(series)])
 
 
-def scatter(title: str, x_label: str, y_label: str, series: Series) -> str:
-    """Draw points with the line through them, in their order."""
-    return lines(title, x_label, y_label, [series])
-
-
 def timeline(
     title: str, label: str, requests: Sequence[tuple[float, float, float]]
 ) -> str:

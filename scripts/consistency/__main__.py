@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import sys
 from pathlib import Path
@@ -65,7 +64,7 @@ def _reference(
     """Read the recorded run, or ask the other server; it has the same key."""
     if options.recorded:
         return read(options.recorded, model)
-    other = dataclasses.replace(server, url=options.reference.rstrip("/"))
+    other = server.at(options.reference)
     require_model(other, model)
     return record(other, model, questions, progress("reference"), options.max_tokens)
 

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bundle import manifest, served_by
+from bundle import api, manifest, served_by
 from bundle.errors import (
     CouldNotRun,
     ExitCode,
@@ -137,7 +137,7 @@ def _compare(
     recorded = golden.read(options.golden, sha256) if options.golden else None
     limits = _limits(model, recorded.about.dtype if recorded else dtype)
     if recorded and options.server:
-        server = http.server(options.server, settings.api_key)
+        server = api.server(settings, http.TIMEOUT).at(options.server)
         return http.against_server(server, model.name, recorded, limits, show)
 
     from scripts.parity import run, texts  # noqa: PLC0415 - need torch

@@ -7,26 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bundle.api import Server
 from scripts.parity import metrics, score, verdict
 from scripts.parity.score import Scores, Top, top_margins
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from pydantic import SecretStr
-
+    from bundle.api import Server
     from bundle.model import ParityLimits
     from scripts.parity.golden import Golden
     from scripts.parity.result import Result
 
 # The remainder of float32 log-probabilities is rounding below this mass.
 RESOLVED = 1e-5
-
-
-def server(url: str, key: SecretStr | None) -> Server:
-    """Give the server at `url`; a passage takes seconds on a CPU."""
-    return Server(url.rstrip("/"), key, timeout=300)
+TIMEOUT = 300.0  # seconds; a passage takes some on a CPU
 
 
 def against_server(

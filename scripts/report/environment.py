@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import platform
 import re
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, SecretStr
+from pydantic import SecretStr
 
 from bundle import readings, served_by
-from bundle.errors import CouldNotRun
-from bundle.note import read_note
+from bundle.note import note_or_none
 from bundle.readings import Readings
 from bundle.served_by import ServedBy
 from bundle.settings import variable
@@ -29,8 +27,6 @@ if TYPE_CHECKING:
     from bundle.api import Server
     from bundle.model import Model
     from bundle.settings import Settings
-
-_Kind = TypeVar("_Kind", bound=BaseModel)
 
 _SECRET_FLAG = re.compile(r"(--[\w-]*(?:key|token|password|secret)[\w-]*[=\s]+)\S+")
 _USER_IN_URL = re.compile(r"(https?://)[^/@\s]+@")
@@ -53,19 +49,12 @@ def environment(
 
 
 def _served_by(run_dir: Path) -> ServedBy | None:
-    served = _note(run_dir / served_by.FILE, ServedBy)
+    served = note_or_none(run_dir / served_by.FILE, ServedBy)
     return served and served.model_copy(update={"command": redact(served.command)})
 
 
-def _note(path: Path, kind: type[_Kind]) -> _Kind | None:
-    """Read what the server's container wrote; a report does not fail for the lack."""
-    with suppress(CouldNotRun):
-        return read_note(path, kind)
-    return None
-
-
 def _npu(run_dir: Path) -> NpuFacts | None:
-    found = _note(run_dir / readings.FILE, Readings)
+    found = note_or_none(run_dir / readings.FILE, Readings)
     if found is None:
         return None
     cards = [f"{one.npu}.{one.chip} {one.name}" for one in found.chips]

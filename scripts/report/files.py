@@ -11,15 +11,16 @@ from bundle.errors import CouldNotRun, Problem
 from scripts.output import write
 from scripts.report.content import document
 from scripts.report.form import Report
-from scripts.report.html import html
 from scripts.report.markdown import markdown
+from scripts.report.pages import write_pages
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from scripts.report.words import Language
 
-JSON, MARKDOWN, HTML = "report.json", "report.md", "report.html"
+STEM = "report"
+JSON = f"{STEM}.json"
 
 
 def save(report: Report, folder: Path, language: Language = "en") -> Path:
@@ -36,16 +37,15 @@ def draw(path: Path, language: Language = "en") -> Path:
     """
     report = read(path)
     drawn = document(report, language)
-    write(path.with_name(HTML), html(drawn))
     if name := evaluation_name(report):
         write(path.with_name(name), markdown(drawn))
-    return write(path.with_name(MARKDOWN), markdown(drawn))
+    return write_pages(drawn, path.parent, STEM)[0]
 
 
 def evaluation_name(report: Report) -> str | None:
     """Name of the evaluation report; none for a run that was on no card."""
     served = report.environment.served_by
-    if served is None or served.family == "cpu":
+    if served is None or not served.on_card:
         return None
     return f"{report.environment.model.title}-vLLM-Ascend-Evaluation-Report.md"
 
